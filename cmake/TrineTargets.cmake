@@ -1,0 +1,32 @@
+# Helpers that give every folder of src/ its own target and every test its own program.
+
+# trine_add_folder(NAME <folder> SOURCES ... DEPENDS ... LIBRARIES ...)
+# One object library per folder of src/; DEPENDS are folders, LIBRARIES third-party targets.
+function(trine_add_folder)
+  cmake_parse_arguments(ARG "" "NAME" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  string(REPLACE "/" "_" target "trine_${ARG_NAME}")
+  add_library(${target} OBJECT ${ARG_SOURCES})
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+  target_link_libraries(${target} PRIVATE trine_warnings fmt::fmt ${ARG_LIBRARIES})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  set_property(GLOBAL APPEND PROPERTY TRINE_FOLDERS ${target})
+endfunction()
+
+# trine_add_test(<path below tests/, without _test.cpp> [LABELS ...])
+# One GoogleTest program per file, named after its path; it sees the internal headers.
+function(trine_add_test path)
+  cmake_parse_arguments(ARG "" "" "LABELS;LIBRARIES" ${ARGN})
+  string(REPLACE "/" "_" name "${path}")
+  add_executable(${name}_test ${path}_test.cpp)
+  target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name}_test PRIVATE trine trine_warnings fmt::fmt GTest::gtest_main
+    nlohmann_json::nlohmann_json ${ARG_LIBRARIES})
+  target_compile_definitions(${name}_test PRIVATE
+    TRINE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
+    TRINE_REFERENCE="${PROJECT_BINARY_DIR}/reference"
+    TRINE_MODELS="${PROJECT_SOURCE_DIR}/models")
+  add_test(NAME ${path} COMMAND ${name}_test)
+  set_tests_properties(${path} PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
+endfunction()
