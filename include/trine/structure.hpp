@@ -1,17 +1,15 @@
 // A structure: atoms in Cartesian coordinates and the cell they live in.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace trine {
+#include "trine/geometry.hpp"
 
-using Vec3 = std::array<double, 3>;
-using Mat3 = std::array<Vec3, 3>;
+namespace trine {
 
 /// A per-atom column of an extended XYZ file that trine does not interpret, kept as it was written.
 struct ExtraColumn {

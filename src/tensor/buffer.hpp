@@ -15,12 +15,16 @@ namespace trine {
 /// Bytes to which every allocation and every matrix taken from an arena is aligned.
 inline constexpr std::size_t kAlignment = 64;
 
-/// Host memory for trivially copyable elements. `resize` leaves the contents undefined.
+/// Memory of one space for trivially copyable elements.
+template <class T, MemSpace S = MemSpace::host>
+class Buffer;
+
+/// Host memory. `resize` leaves the contents undefined when it has to grow.
 template <class T>
-class HostBuffer {
+class Buffer<T, MemSpace::host> {
  public:
-  HostBuffer() = default;
-  explicit HostBuffer(std::int64_t size) { resize(size); }
+  Buffer() = default;
+  explicit Buffer(std::int64_t size) { resize(size); }
 
   void resize(std::int64_t size) {
     if (size > capacity_) {

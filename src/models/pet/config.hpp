@@ -7,15 +7,12 @@
 #include <string_view>
 
 #include "base/enum_names.hpp"
+#include "ops/kinds.hpp"
 
 namespace trine::pet {
 
-enum class Normalization { rms_norm, layer_norm, size_ };
-enum class Activation { swiglu, silu, size_ };
 enum class TransformerType { pre_ln, post_ln, size_ };
 enum class Featurizer { feedforward, residual, size_ };
-enum class CutoffFunction { bump, cosine, size_ };
-enum class AdaptiveMethod { solver, grid, size_ };
 
 /// Sizes are counts of features; lengths are in Angstrom.
 struct PetConfig {
@@ -52,20 +49,9 @@ struct PetConfig {
 
 namespace trine {
 template <>
-inline constexpr std::array<std::string_view, 2> kEnumNames<pet::Normalization> = {"RMSNorm",
-                                                                                   "LayerNorm"};
-template <>
-inline constexpr std::array<std::string_view, 2> kEnumNames<pet::Activation> = {"SwiGLU", "SiLU"};
-template <>
 inline constexpr std::array<std::string_view, 2> kEnumNames<pet::TransformerType> = {"PreLN",
                                                                                      "PostLN"};
 template <>
 inline constexpr std::array<std::string_view, 2> kEnumNames<pet::Featurizer> = {"feedforward",
                                                                                 "residual"};
-template <>
-inline constexpr std::array<std::string_view, 2> kEnumNames<pet::CutoffFunction> = {"Bump",
-                                                                                    "Cosine"};
-template <>
-inline constexpr std::array<std::string_view, 2> kEnumNames<pet::AdaptiveMethod> = {"solver",
-                                                                                    "grid"};
 }  // namespace trine
