@@ -13,12 +13,13 @@ function(trine_add_folder)
   set_property(GLOBAL APPEND PROPERTY TRINE_FOLDERS ${target})
 endfunction()
 
-# trine_add_test(<path below tests/, without _test.cpp> [LABELS ...])
+# trine_add_test(<path below tests/, without _test.cpp> [LABELS ...] [LIBRARIES ...])
 # One GoogleTest program per file, named after its path; it sees the internal headers.
+# Callable from any folder: the path always counts from tests/.
 function(trine_add_test path)
   cmake_parse_arguments(ARG "" "" "LABELS;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name "${path}")
-  add_executable(${name}_test ${path}_test.cpp)
+  add_executable(${name}_test ${PROJECT_SOURCE_DIR}/tests/${path}_test.cpp)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/src
     ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name}_test PRIVATE trine trine_warnings fmt::fmt GTest::gtest_main
