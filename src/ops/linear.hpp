@@ -1,0 +1,76 @@
+// Contract: linear layers with what surrounds them, forward and input gradient.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "tensor/view.hpp"
+
+namespace trine {
+
+/// What follows the product inside a linear layer.
+enum class LinearActivation {
+  none,
+  silu,    ///< y = z sigmoid(z)
+  swiglu,  ///< z = [v | g]: y = v sigmoid(g), half as wide as z
+};
+
+/// Whether an operation replaces its output or adds to it.
+enum class Write { overwrite, add };
+
+/// Weights of a layer as the checkpoint has them: host memory, row-major.
+template <class Real>
+struct LinearWeights {
+  Matrix<const Real> weight;  ///< (out, in)
+  Vector<const Real> bias;    ///< (out) or empty
+  LinearActivation activation = LinearActivation::none;
+};
+
+/// The same weights in the device's own order. Made once by `Ops::pack`, read by every call.
+template <class Real, MemSpace S>
+class PackedLinear {
+ public:
+  virtual ~PackedLinear() = default;
+
+  std::int64_t in() const { return in_; }         ///< columns of x
+  std::int64_t pre() const { return pre_; }       ///< columns of z = x W^T + b
+  std::int64_t out() const { return out_; }       ///< columns of y
+  LinearActivation activation() const { return activation_; }
+
+ protected:
+  explicit PackedLinear(const LinearWeights<Real>& w)
+      : in_(w.weight.cols),
+        pre_(w.weight.rows),
+        out_(w.activation == LinearActivation::swiglu ? w.weight.rows / 2 : w.weight.rows),
+        activation_(w.activation) {}
+
+ private:
+  std::int64_t in_, pre_, out_;
+  LinearActivation activation_;
+};
+
+/// z = x W^T + b + addend;  y = activation(z) + residual[0] + residual[1].
+/// Row r of y depends on row r of the inputs alone, whatever M is.
+template <class Real, MemSpace S>
+struct LinearArgs {
+  Matrix<const Real, S> x;  ///< (M, in)
+  const PackedLinear<Real, S>* weight = nullptr;
+  Matrix<const Real, S> addend;  ///< (M, pre) or empty; not with swiglu
+  /// (M, pre) out, or empty: z, kept for the backward pass, in a column order private to the device. May
+  /// alias `addend`.
+  Matrix<Real, S> pre;
+  std::array<Matrix<const Real, S>, 2> residual;  ///< (M, out) or empty
+  Matrix<Real, S> y;                              ///< (M, out) out; may alias a residual
+};
+
+/// dx (+)= (dy . dactivation/dz) W.
+template <class Real, MemSpace S>
+struct LinearBackwardArgs {
+  Matrix<const Real, S> dy;  ///< (M, out)
+  const PackedLinear<Real, S>* weight = nullptr;
+  Matrix<const Real, S> pre;  ///< (M, pre) as kept by the forward call; empty without activation
+  Write write = Write::overwrite;
+  Matrix<Real, S> dx;  ///< (M, in); must not alias dy
+};
+
+}  // namespace trine

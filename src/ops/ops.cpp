@@ -1,0 +1,148 @@
+// Checks of shapes, the same for every device. A failure here is a bug of the caller, never bad input.
+#include "ops/ops.hpp"
+
+#include "base/check.hpp"
+
+namespace trine {
+namespace {
+
+template <class T, MemSpace S>
+[[maybe_unused]] bool is(const Matrix<T, S>& m, std::int64_t rows, std::int64_t cols) {
+  return m.rows == rows && m.cols == cols && m.stride >= cols && (m.data || rows == 0);
+}
+
+template <class T, MemSpace S>
+[[maybe_unused]] bool is_or_empty(const Matrix<T, S>& m, std::int64_t rows, std::int64_t cols) {
+  return m.empty() || is(m, rows, cols);
+}
+
+template <class Real, MemSpace S>
+[[maybe_unused]] bool fits(const NormParameters<Real, S>& n, std::int64_t columns) {
+  const bool layer = n.kind == Normalization::layer_norm;
+  return n.weight.size == columns && n.bias.size == (layer ? columns : 0);
+}
+
+template <class Real, MemSpace S>
+[[maybe_unused]] bool fits(const AttentionArgs<Real, S>& a) {
+  const auto& l = a.layout;
+  return l.offsets.size == l.atoms + 1 && a.weight.size == l.edges && a.qkv.rows == l.tokens() &&
+         a.qkv.cols % (3 * a.heads) == 0;
+}
+
+}  // namespace
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::linear(const LinearArgs<Real, S>& a) {
+  [[maybe_unused]] const auto rows = a.x.rows;
+  TRINE_ASSERT(is(a.x, rows, a.weight->in()) && is(a.y, rows, a.weight->out()));
+  TRINE_ASSERT(is_or_empty(a.pre, rows, a.weight->pre()));
+  TRINE_ASSERT(is_or_empty(a.addend, rows, a.weight->pre()));
+  for ([[maybe_unused]] const auto& r : a.residual) {
+    TRINE_ASSERT(is_or_empty(r, rows, a.weight->out()));
+  }
+  do_linear(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::linear_backward(const LinearBackwardArgs<Real, S>& a) {
+  TRINE_ASSERT(is(a.dy, a.dx.rows, a.weight->out()) && is(a.dx, a.dx.rows, a.weight->in()));
+  TRINE_ASSERT(a.weight->activation() == LinearActivation::none ||
+               is(a.pre, a.dx.rows, a.weight->pre()));
+  do_linear_backward(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::norm(const NormArgs<Real, S>& a) {
+  TRINE_ASSERT(is(a.y, a.x.rows, a.x.cols) && fits(a.norm, a.x.cols));
+  do_norm(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::norm_backward(const NormBackwardArgs<Real, S>& a) {
+  TRINE_ASSERT(is(a.dy, a.x.rows, a.x.cols) && is(a.dx, a.x.rows, a.x.cols));
+  TRINE_ASSERT(fits(a.norm, a.x.cols));
+  do_norm_backward(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::attention(const AttentionArgs<Real, S>& a) {
+  TRINE_ASSERT(fits(a) && is(a.out, a.qkv.rows, a.qkv.cols / 3));
+  do_attention(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::attention_backward(const AttentionBackwardArgs<Real, S>& a) {
+  TRINE_ASSERT(fits(a.forward) && is(a.d_qkv, a.forward.qkv.rows, a.forward.qkv.cols));
+  TRINE_ASSERT(is(a.d_out, a.d_qkv.rows, a.d_qkv.cols / 3));
+  TRINE_ASSERT(a.d_weight.size == a.forward.layout.edges);
+  do_attention_backward(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::edge_embedding(const EdgeEmbeddingArgs<Real, S>& a) {
+  TRINE_ASSERT(is(a.pre, a.vector.size, a.table.cols) && a.species.size == a.vector.size);
+  TRINE_ASSERT(is(a.weight, 4, a.table.cols) && is_or_empty(a.y, a.pre.rows, a.pre.cols));
+  do_edge_embedding(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, S>& a) {
+  TRINE_ASSERT(is(a.pre, a.vector.size, a.weight.cols) && is(a.dy, a.pre.rows, a.pre.cols));
+  TRINE_ASSERT(a.d_vector.size == a.vector.size);
+  do_edge_embedding_backward(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::combine(const CombineArgs<Real, S>& a) {
+  TRINE_ASSERT(is(a.y, a.y.rows, 2 * a.message.cols) && fits(a.norm, a.y.cols));
+  TRINE_ASSERT(a.first + a.y.rows <= a.message.rows && a.reverse.size == a.message.rows);
+  do_combine(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::combine_backward(const CombineBackwardArgs<Real, S>& a) {
+  TRINE_ASSERT(is(a.dy, a.dy.rows, 2 * a.forward.message.cols));
+  TRINE_ASSERT(is(a.d_self, a.dy.rows, a.forward.message.cols));
+  TRINE_ASSERT(is(a.d_reverse, a.dy.rows, a.forward.message.cols));
+  do_combine_backward(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::add_reversed(const AddReversedArgs<Real, S>& a) {
+  TRINE_ASSERT(is(a.x, a.y.rows, a.y.cols) && is(a.z, a.y.rows, a.y.cols));
+  TRINE_ASSERT(a.reverse.size == a.y.rows && (a.z.data != a.y.data || a.y.rows == 0));
+  do_add_reversed(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::gather_rows(const GatherRowsArgs<Real, S>& a) {
+  TRINE_ASSERT(is(a.y, a.index.size, a.table.cols));
+  do_gather_rows(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::scale(const ScaleArgs<Real, S>& a) {
+  TRINE_ASSERT(is(a.y, a.x.rows, a.x.cols));
+  do_scale(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::readout(const ReadoutArgs<Real, S>& a) {
+  TRINE_ASSERT(a.node.rows == a.layout.atoms && a.edge.rows == a.layout.edges);
+  TRINE_ASSERT(is(a.prediction, a.layout.atoms, a.last.node_weight.rows));
+  TRINE_ASSERT(is_or_empty(a.features, a.layout.atoms, 2 * a.node.cols));
+  do_readout(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::readout_backward(const ReadoutBackwardArgs<Real, S>& a) {
+  TRINE_ASSERT(a.last.node_weight.rows == 1 && a.d_weight.size == a.layout.edges);
+  TRINE_ASSERT(is(a.d_node, a.layout.atoms, a.last.node_weight.cols));
+  TRINE_ASSERT(is(a.d_edge, a.layout.edges, a.last.edge_weight.cols));
+  do_readout_backward(a);
+}
+
+template class Ops<float, MemSpace::host>;
+template class Ops<double, MemSpace::host>;
+
+}  // namespace trine

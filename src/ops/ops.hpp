@@ -1,0 +1,71 @@
+// What a device can do: every operation that models are built from, with one implementation per device.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ops/attention.hpp"
+#include "ops/edges.hpp"
+#include "ops/linear.hpp"
+#include "ops/message.hpp"
+#include "ops/neighbor_list.hpp"
+#include "ops/norm.hpp"
+#include "ops/readout.hpp"
+
+namespace trine {
+
+/// Public calls check shapes and forward to the private virtuals. Results do not depend on the number of
+/// threads, on the position of a row in its matrix or on what else is in the batch.
+template <class Real, MemSpace S>
+class Ops {
+ public:
+  virtual ~Ops() = default;
+
+  virtual std::string description() const = 0;
+  /// Edges that the network should see at a time for its intermediates to stay in fast memory.
+  virtual std::int64_t preferred_edges() const = 0;
+
+  virtual std::unique_ptr<PackedLinear<Real, S>> pack(const LinearWeights<Real>& weights) = 0;
+
+  void linear(const LinearArgs<Real, S>& args);
+  void linear_backward(const LinearBackwardArgs<Real, S>& args);
+  void norm(const NormArgs<Real, S>& args);
+  void norm_backward(const NormBackwardArgs<Real, S>& args);
+  void attention(const AttentionArgs<Real, S>& args);
+  void attention_backward(const AttentionBackwardArgs<Real, S>& args);
+  void edge_embedding(const EdgeEmbeddingArgs<Real, S>& args);
+  void edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, S>& args);
+  void combine(const CombineArgs<Real, S>& args);
+  void combine_backward(const CombineBackwardArgs<Real, S>& args);
+  void add_reversed(const AddReversedArgs<Real, S>& args);
+  void gather_rows(const GatherRowsArgs<Real, S>& args);
+  void scale(const ScaleArgs<Real, S>& args);
+  void readout(const ReadoutArgs<Real, S>& args);
+  void readout_backward(const ReadoutBackwardArgs<Real, S>& args);
+
+  virtual void neighbor_list(const NeighborListArgs<S>& args) = 0;
+  virtual void pair_geometry(const PairGeometryArgs<S>& args) = 0;
+  virtual void adaptive_cutoff(const AdaptiveCutoffArgs<S>& args) = 0;
+  virtual void select_edges(const SelectEdgesArgs<S>& args) = 0;
+  virtual void cutoff_weights(const CutoffWeightsArgs<S>& args) = 0;
+  virtual void edge_backward(const EdgeBackwardArgs<S>& args) = 0;
+
+ private:
+  virtual void do_linear(const LinearArgs<Real, S>& args) = 0;
+  virtual void do_linear_backward(const LinearBackwardArgs<Real, S>& args) = 0;
+  virtual void do_norm(const NormArgs<Real, S>& args) = 0;
+  virtual void do_norm_backward(const NormBackwardArgs<Real, S>& args) = 0;
+  virtual void do_attention(const AttentionArgs<Real, S>& args) = 0;
+  virtual void do_attention_backward(const AttentionBackwardArgs<Real, S>& args) = 0;
+  virtual void do_edge_embedding(const EdgeEmbeddingArgs<Real, S>& args) = 0;
+  virtual void do_edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, S>& args) = 0;
+  virtual void do_combine(const CombineArgs<Real, S>& args) = 0;
+  virtual void do_combine_backward(const CombineBackwardArgs<Real, S>& args) = 0;
+  virtual void do_add_reversed(const AddReversedArgs<Real, S>& args) = 0;
+  virtual void do_gather_rows(const GatherRowsArgs<Real, S>& args) = 0;
+  virtual void do_scale(const ScaleArgs<Real, S>& args) = 0;
+  virtual void do_readout(const ReadoutArgs<Real, S>& args) = 0;
+  virtual void do_readout_backward(const ReadoutBackwardArgs<Real, S>& args) = 0;
+};
+
+}  // namespace trine

@@ -1,0 +1,41 @@
+// Contract: from head features to per-atom predictions (pet-spec 4.9, 5.7, 6.2).
+#pragma once
+
+#include "ops/attention.hpp"
+#include "tensor/view.hpp"
+
+namespace trine {
+
+/// Last layers of one target: o outputs, h features. Weights are (o, h), biases [o], in double.
+template <MemSpace S>
+struct LastLayer {
+  Matrix<const double, S> node_weight, edge_weight;
+  Vector<const double, S> node_bias, edge_bias;
+};
+
+/// prediction_i += W_n y_n + b_n + sum_j f_ij (W_e y_e + b_e), summed in double in edge order.
+template <class Real, MemSpace S>
+struct ReadoutArgs {
+  TokenLayout<S> layout;
+  LastLayer<S> last;
+  Vector<const Real, S> weight;       ///< [E] f
+  Matrix<const Real, S> node;         ///< (N, h)
+  Matrix<const Real, S> edge;         ///< (E, h)
+  Matrix<double, S> prediction;       ///< (N, o) accumulated
+  Matrix<double, S> features;         ///< (N, 2h) out or empty: [y_n ; sum_j f_ij y_e]
+};
+
+/// Gradient of sum_i seed p_i for a target with one output.
+template <class Real, MemSpace S>
+struct ReadoutBackwardArgs {
+  TokenLayout<S> layout;
+  LastLayer<S> last;
+  Vector<const Real, S> weight;   ///< [E] f
+  Matrix<const Real, S> edge;     ///< (E, h)
+  double seed = 1;
+  Matrix<Real, S> d_node;         ///< (N, h) out
+  Matrix<Real, S> d_edge;         ///< (E, h) out
+  Vector<double, S> d_weight;     ///< [E] accumulated
+};
+
+}  // namespace trine
