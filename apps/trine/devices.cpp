@@ -1,0 +1,121 @@
+// trine devices: what can run here.
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "command.hpp"
+#include "methods.hpp"
+#include "suggest.hpp"
+#include "table.hpp"
+
+namespace trine::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kNoCuda = "this build has no CUDA engine";
+
+struct Cpu {
+  std::string name = "unknown processor";
+  unsigned threads = 1;
+  std::vector<std::string> instruction_sets;
+};
+
+/// Of the kernel's list of flags, those that matter for the speed of matrix products.
+std::vector<std::string> known_sets(const std::string& flags) {
+  constexpr std::array<std::string_view, 11> kSets = {
+      "sse4_2",      "avx",      "avx2",  "fma", "avx512f", "avx512_vnni",
+      "avx512_bf16", "amx_bf16", "asimd", "sve", "sve2"};
+  std::vector<std::string> found;
+  const std::string padded = " " + flags + " ";
+  for (const auto set : kSets) {
+    if (padded.find(fmt::format(" {} ", set)) != std::string::npos) found.emplace_back(set);
+  }
+  return found;
+}
+
+Cpu read_cpu() {
+  Cpu cpu;
+  cpu.threads = std::max(1U, std::thread::hardware_concurrency());
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string key = line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1);
+    const std::string value = colon + 2 <= line.size() ? line.substr(colon + 2) : "";
+    if (key == "model name") cpu.name = value;
+    if (key == "flags" || key == "Features") cpu.instruction_sets = known_sets(value);
+  }
+  return cpu;
+}
+
+Json as_json(const Cpu& cpu) {
+  Json all;
+  all["devices"] = Json::array({{{"name", "cpu"},
+                                 {"available", true},
+                                 {"model", cpu.name},
+                                 {"threads", cpu.threads},
+                                 {"instruction_sets", cpu.instruction_sets}},
+                                {{"name", "cuda"}, {"available", false}, {"reason", kNoCuda}}});
+  all["methods"] = Json::array();
+  for (const auto& method : methods()) {
+    Json entry = {{"name", method.name},
+                  {"products", method.products},
+                  {"meaning", method.meaning},
+                  {"available", method.missing.empty()}};
+    if (!method.missing.empty()) entry["reason"] = method.missing;
+    all["methods"].push_back(entry);
+  }
+  return all;
+}
+
+void print_tables(const Cpu& cpu) {
+  Table devices({{"device", Align::left}, {"here", Align::left}, {"what", Align::left}});
+  devices.add(
+      {"cpu", "yes",
+       fmt::format("{}, {} threads ({})", cpu.name, cpu.threads, join(cpu.instruction_sets, " "))});
+  devices.add({"cuda", "no", kNoCuda});
+  Table table(
+      {{"precision", Align::left}, {"here", Align::left}, {"products"}, {"what", Align::left}});
+  for (const auto& method : methods()) {
+    const bool here = method.missing.empty();
+    table.add({std::string(method.name), here ? "yes" : "no", fmt::format("{}", method.products),
+               here ? std::string(method.meaning)
+                    : fmt::format("{}: {}", method.meaning, method.missing)});
+  }
+  fmt::print("{}\n{}", devices.text(), table.text());
+}
+
+class Devices : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_flag("--json", json_, "print JSON instead of tables");
+  }
+
+  void run() override {
+    const Cpu cpu = read_cpu();
+    if (json_) {
+      fmt::print("{}\n", as_json(cpu).dump(2));
+    } else {
+      print_tables(cpu);
+    }
+  }
+
+ private:
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_devices() {
+  return std::make_unique<Devices>();
+}
+
+}  // namespace trine::app

@@ -1,0 +1,111 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "methods.hpp"
+#include "suggest.hpp"
+#include "trine/error.hpp"
+
+namespace trine::app {
+
+namespace {
+
+void check_device(const std::string& device) {
+  if (device == "auto" || device == "cpu") return;
+  const bool numbered =
+      device.starts_with("cuda:") && device.size() > 5 &&
+      std::all_of(device.begin() + 5, device.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (device == "cuda" || numbered) {
+    throw Error(
+        ErrorCode::not_supported,
+        fmt::format("no device {} (this build has no CUDA engine), use --device cpu", device));
+  }
+  const std::vector<std::string> names = {"auto", "cpu", "cuda"};
+  throw Error(ErrorCode::usage,
+              fmt::format("unknown device '{}' (devices are auto, cpu, cuda and cuda:N{}), "
+                          "see 'trine devices'",
+                          device, did_you_mean(device, names)));
+}
+
+Precision parse_precision(const std::string& name) {
+  if (name.starts_with('@') || name == "auto") {
+    throw Error(
+        ErrorCode::not_supported,
+        fmt::format("--precision {} is not available (precision policies are not in this version), "
+                    "use fp32 or fp64",
+                    name));
+  }
+  const Method* method = find_method(name);
+  if (method == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& known : methods()) names.emplace_back(known.name);
+    throw Error(ErrorCode::usage,
+                fmt::format("unknown precision '{}' (known are {}{}), see 'trine devices'", name,
+                            join(names), did_you_mean(name, names)));
+  }
+  if (!method->missing.empty()) {
+    throw Error(ErrorCode::not_supported,
+                fmt::format("--precision {} is not available ({}), use fp32 or fp64", name,
+                            method->missing));
+  }
+  return name == "fp64" ? Precision::fp64 : Precision::fp32;
+}
+
+/// "pbe" means the target "energy/pbe"; full names stay as they are.
+std::string energy_target(const std::string& name) {
+  const bool full = name.empty() || name == "energy" || name.find('/') != std::string::npos ||
+                    name.find("::") != std::string::npos;
+  return full ? name : "energy/" + name;
+}
+
+}  // namespace
+
+void EngineFlags::declare(CLI::App& app) {
+  app.add_option("--device", device, "auto, cpu, cuda or cuda:N (default auto)")->type_name("NAME");
+  app.add_option("--precision", precision, "fp32 or fp64 (default fp32); 'trine devices' lists all")
+      ->type_name("NAME");
+  app.add_option("--energy", energy, "energy variant: NAME selects the target energy/NAME")
+      ->type_name("NAME");
+  app.add_option("--threads", threads, "threads (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  app.add_flag("--quiet", quiet, "no messages on standard error, except warnings and errors");
+}
+
+EngineOptions EngineFlags::resolve() const {
+  check_device(device);
+  EngineOptions options;
+  options.precision = parse_precision(precision);
+  options.threads = threads;
+  options.energy = energy_target(energy);
+  return options;
+}
+
+std::string precision_name(Precision precision) {
+  return precision == Precision::fp64 ? "fp64" : "fp32";
+}
+
+void note(bool quiet, const std::string& message) {
+  if (!quiet) fmt::print(stderr, "{}\n", message);
+}
+
+void warn(const std::string& message) {
+  fmt::print(stderr, "warning: {}\n", message);
+}
+
+void note_device(bool quiet, const Model& model) {
+  const auto& options = model.options();
+  note(quiet, fmt::format("device cpu, {}, precision {}, target {}",
+                          counted(static_cast<std::size_t>(options.threads), "thread"),
+                          precision_name(options.precision), options.energy));
+}
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace trine::app

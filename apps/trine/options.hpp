@@ -1,0 +1,41 @@
+// Options that mean the same in every command.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "trine/model.hpp"
+
+namespace trine::app {
+
+/// Where and how a model runs, as the user typed it.
+struct EngineFlags {
+  std::string device = "auto";
+  std::string precision = "fp32";
+  std::string energy;
+  int threads = 0;
+  bool quiet = false;
+
+  void declare(CLI::App& app);
+
+  /// Checks the values. Throws `Error(usage)` for unknown ones, with the nearest name, and
+  /// `Error(not_supported)` for known ones that this build cannot serve, with the reason.
+  EngineOptions resolve() const;
+};
+
+/// "fp64" or "fp32".
+std::string precision_name(Precision precision);
+
+/// A line on standard error, unless `quiet`.
+void note(bool quiet, const std::string& message);
+
+/// A line on standard error, always.
+void warn(const std::string& message);
+
+/// Says on standard error what a loaded model runs on.
+void note_device(bool quiet, const Model& model);
+
+/// `count` and a noun with the plural's s: "1 frame", "3 frames".
+std::string counted(std::size_t count, const std::string& noun);
+
+}  // namespace trine::app

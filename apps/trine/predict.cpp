@@ -1,0 +1,242 @@
+// trine predict: energy, forces and stress of every frame.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "frame_report.hpp"
+#include "model_path.hpp"
+#include "options.hpp"
+#include "predict_output.hpp"
+#include "suggest.hpp"
+#include "trine/error.hpp"
+#include "trine/model.hpp"
+#include "trine/structure_io.hpp"
+
+namespace trine::app {
+
+namespace {
+
+/// Frames are evaluated together until they hold this many atoms: enough to fill the machine, and
+/// memory stays bounded however many frames there are.
+constexpr std::size_t kAtomsPerEvaluation = 2000;
+
+constexpr const char* kDirectForces = "non_conservative_forces";
+constexpr const char* kDirectStress = "non_conservative_stress";
+
+bool has_target(const ModelInfo& info, const std::string& name) {
+  return std::any_of(info.targets.begin(), info.targets.end(), [&](const auto& target) {
+    return target.supported && (target.name == name || target.name.starts_with(name + "/"));
+  });
+}
+
+std::string known_targets(const ModelInfo& info) {
+  std::vector<std::string> names;
+  for (const auto& target : info.targets) names.push_back(target.name);
+  return join(names);
+}
+
+/// The error for a head or an uncertainty that the model does not have.
+[[noreturn]] void refuse_option(const ModelInfo& info, const std::string& option,
+                                const std::string& lacking) {
+  throw Error(ErrorCode::not_supported,
+              fmt::format("{} is not possible with {} (the model has no {}; its targets are "
+                          "{}), leave the option out or use another model",
+                          option, info.path, lacking, known_targets(info)));
+}
+
+bool has_uncertainty(const ModelInfo& info, const std::string& energy) {
+  return std::any_of(info.targets.begin(), info.targets.end(), [&](const auto& target) {
+    return target.name == energy && target.uncertainty;
+  });
+}
+
+/// Throws for frames that cannot be evaluated, before time is spent on those that can.
+void check_frames(const std::vector<Structure>& frames, const ModelInfo& info) {
+  for (const auto& frame : frames) {
+    validate(frame);
+    for (std::size_t i = 0; i < frame.size(); ++i) {
+      if (std::binary_search(info.species.begin(), info.species.end(), frame.species[i])) continue;
+      std::vector<std::string> known;
+      for (const int number : info.species) known.push_back(element_symbol(number));
+      throw Error(
+          ErrorCode::bad_input,
+          fmt::format("{}: atom {} is {}, which {} does not know (it knows {}), use another model",
+                      frame.source, i + 1, element_symbol(frame.species[i]), info.path,
+                      join(known, " ")));
+    }
+  }
+}
+
+/// How many of the first frames to evaluate together.
+std::size_t chunk_size(std::span<const Structure> frames) {
+  std::size_t count = 0;
+  for (std::size_t atoms = 0; count < frames.size(); ++count) {
+    atoms += frames[count].size();
+    if (count > 0 && atoms > kAtomsPerEvaluation) break;
+  }
+  return count;
+}
+
+void show_progress(bool quiet, std::size_t done, std::size_t total) {
+  if (quiet || isatty(STDERR_FILENO) == 0 || total < 2) return;
+  fmt::print(stderr, "\r{} of {} frames{}", done, total, done == total ? "\n" : "");
+}
+
+class Predict : public Command {
+ public:
+  void declare(CLI::App& app) override;
+  void run() override;
+
+ private:
+  std::vector<Structure> read_frames() const;
+  void check_outputs() const;
+  Selection select(const Model& model) const;
+  StressHead select_stress(const ModelInfo& info, ForceHead forces) const;
+  EvaluateOptions evaluate_options(const ModelInfo& info, const Selection& selection) const;
+
+  std::string model_;
+  std::vector<std::string> structures_;
+  OutputNames outputs_;
+  std::string forces_ = "conservative";
+  std::string stress_;
+  bool uncertainty_ = false;
+  EngineFlags flags_;
+};
+
+void Predict::declare(CLI::App& app) {
+  app.add_option("MODEL", model_, "checkpoint, model name, or synthetic:xs|s|s32|m|l")->required();
+  app.add_option("STRUCTURES", structures_,
+                 "extended XYZ, POSCAR or LAMMPS data files, '-' for standard input")
+      ->required();
+  app.add_option("-o,--output", outputs_.extxyz,
+                 "write extended XYZ with the results ('-': standard output)")
+      ->type_name("FILE");
+  app.add_option("--json", outputs_.json, "write JSON ('-': standard output)")->type_name("FILE");
+  app.add_option("--forces", forces_, "conservative (-dE/dr, default) or direct (force head)")
+      ->type_name("HEAD")
+      ->check(CLI::IsMember({"conservative", "direct"}));
+  app.add_option(
+         "--stress", stress_,
+         "conservative, direct or none (default: as --forces, where all directions are periodic)")
+      ->type_name("HEAD")
+      ->check(CLI::IsMember({"conservative", "direct", "none"}));
+  app.add_flag("--uncertainty", uncertainty_, "energy uncertainty and ensemble (LLPR models)");
+  flags_.declare(app);
+}
+
+std::vector<Structure> Predict::read_frames() const {
+  if (std::count(structures_.begin(), structures_.end(), "-") > 1) {
+    throw Error(ErrorCode::usage,
+                "standard input given twice (it can be read once), name '-' once");
+  }
+  std::vector<Structure> frames;
+  for (const auto& file : structures_) {
+    auto more = read_structures(file);
+    frames.insert(frames.end(), std::make_move_iterator(more.begin()),
+                  std::make_move_iterator(more.end()));
+  }
+  return frames;
+}
+
+void Predict::check_outputs() const {
+  const bool same = !outputs_.extxyz.empty() && outputs_.extxyz == outputs_.json;
+  if (same) {
+    throw Error(ErrorCode::usage,
+                fmt::format("-o and --json both write to {} (one would spoil the other), name "
+                            "two files",
+                            outputs_.json == "-" ? "standard output" : outputs_.json));
+  }
+  for (const auto& name : {outputs_.extxyz, outputs_.json}) {
+    if (!name.ends_with(".gz")) continue;
+    throw Error(
+        ErrorCode::usage,
+        fmt::format(
+            "cannot write {} (output is not compressed), drop the .gz and compress it afterwards",
+            name));
+  }
+}
+
+StressHead Predict::select_stress(const ModelInfo& info, ForceHead forces) const {
+  if (stress_ == "none") return StressHead::none;
+  if (stress_ == "conservative") return StressHead::conservative;
+  if (stress_ == "direct") {
+    if (!has_target(info, kDirectStress))
+      refuse_option(info, "--stress direct", "direct stress head");
+    return StressHead::direct;
+  }
+  if (forces == ForceHead::conservative) return StressHead::conservative;
+  return has_target(info, kDirectStress) ? StressHead::direct : StressHead::none;
+}
+
+Selection Predict::select(const Model& model) const {
+  const ModelInfo& info = model.info();
+  Selection selection;
+  selection.forces = forces_ == "direct" ? ForceHead::direct : ForceHead::conservative;
+  if (selection.forces == ForceHead::direct && !has_target(info, kDirectForces)) {
+    refuse_option(info, "--forces direct", "direct force head");
+  }
+  selection.stress = select_stress(info, selection.forces);
+  selection.stress_on_request = !stress_.empty();
+  selection.uncertainty = uncertainty_;
+  if (uncertainty_ && !has_uncertainty(info, model.options().energy)) {
+    refuse_option(info, "--uncertainty", "uncertainty for " + model.options().energy);
+  }
+  return selection;
+}
+
+/// Direct heads are also computed for the JSON, which holds all that a model has.
+EvaluateOptions Predict::evaluate_options(const ModelInfo& info, const Selection& selection) const {
+  const bool has_direct = has_target(info, kDirectForces) || has_target(info, kDirectStress);
+  EvaluateOptions options;
+  options.gradients =
+      selection.forces == ForceHead::conservative || selection.stress == StressHead::conservative;
+  options.direct = selection.forces == ForceHead::direct ||
+                   selection.stress == StressHead::direct || (has_direct && !outputs_.json.empty());
+  options.uncertainty = selection.uncertainty;
+  return options;
+}
+
+void Predict::run() {
+  const EngineOptions engine = flags_.resolve();
+  check_outputs();
+  const std::string path = find_model(model_);
+  const std::vector<Structure> frames = read_frames();
+  Model model = Model::load(path, engine);
+  const Selection selection = select(model);
+  check_frames(frames, model.info());
+  note_device(flags_.quiet, model);
+
+  const EvaluateOptions options = evaluate_options(model.info(), selection);
+  PredictOutput output(outputs_, model, selection, flags_.quiet);
+  const auto start = std::chrono::steady_clock::now();
+  std::size_t atoms = 0;
+  for (std::span rest(frames); !rest.empty();) {
+    const auto chunk = rest.first(chunk_size(rest));
+    const auto results = model.evaluate(chunk, options);
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      output.add(chunk[i], results[i]);
+      atoms += chunk[i].size();
+    }
+    rest = rest.subspan(chunk.size());
+    show_progress(flags_.quiet, frames.size() - rest.size(), frames.size());
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  output.finish();
+  note(flags_.quiet, fmt::format("{}, {} in {:.3f} s", counted(frames.size(), "frame"),
+                                 counted(atoms, "atom"), elapsed.count()));
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_predict() {
+  return std::make_unique<Predict>();
+}
+
+}  // namespace trine::app
