@@ -72,7 +72,7 @@ struct GatherRowsArgs {
   Matrix<Real, S> y;                    ///< (M, C)
 };
 
-/// y = a x, or y += a x.
+/// y = a x (must not alias), or y += a x.
 template <class Real, MemSpace S>
 struct ScaleArgs {
   Real a = 1;

@@ -1,6 +1,7 @@
 // What a device can do: every operation that models are built from, with one implementation per device.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -42,6 +43,13 @@ class Ops {
   void scale(const ScaleArgs<Real, S>& args);
   void readout(const ReadoutArgs<Real, S>& args);
   void readout_backward(const ReadoutBackwardArgs<Real, S>& args);
+
+  /// Sets bytes to zero.
+  virtual void set_zero(Vector<std::byte, S> bytes) = 0;
+  /// y = x, rounded to the network's precision.
+  virtual void convert(Vector<const double, S> x, Vector<Real, S> y) = 0;
+  /// y += x
+  virtual void accumulate(Vector<const Real, S> x, Vector<double, S> y) = 0;
 
   virtual void neighbor_list(const NeighborListArgs<S>& args) = 0;
   virtual void pair_geometry(const PairGeometryArgs<S>& args) = 0;

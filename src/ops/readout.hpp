@@ -34,7 +34,7 @@ struct ReadoutBackwardArgs {
   Matrix<const Real, S> edge;     ///< (E, h)
   double seed = 1;
   Matrix<Real, S> d_node;         ///< (N, h) out
-  Matrix<Real, S> d_edge;         ///< (E, h) out
+  Matrix<Real, S> d_edge;         ///< (E, h) out; may alias `edge`
   Vector<double, S> d_weight;     ///< [E] accumulated
 };
 

@@ -1,0 +1,66 @@
+// Matrix products of fixed shape with a packed right-hand side: the only place that calls a BLAS.
+//
+// Every product is done in panels of kPanelRows rows against blocks of columns, each panel by one thread. The
+// shapes of the calls therefore never depend on the number of rows or threads, and a row's result depends on
+// that row alone. float goes through oneDNN (its packed brgemm kernels were 1.2 times as fast as OpenBLAS on
+// these shapes, see docs/performance-notes.md), double through OpenBLAS (oneDNN has no double).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tensor/buffer.hpp"
+#include "tensor/view.hpp"
+
+namespace trine::cpu {
+
+inline constexpr std::int64_t kPanelRows = 64;
+inline constexpr std::int64_t kBlockColumns = 256;
+
+/// Columns first .. first + count of the product.
+struct ColumnBlock {
+  std::int64_t first;
+  std::int64_t count;
+};
+
+/// Splits `columns` into blocks of at most `size`.
+std::vector<ColumnBlock> split_columns(std::int64_t columns, std::int64_t size = kBlockColumns);
+
+/// What one thread needs to run products; not shared between threads.
+template <class Real>
+class GemmThread {
+ public:
+  GemmThread();
+  GemmThread(GemmThread&&) noexcept;
+  ~GemmThread();
+  struct Impl;
+  Impl& impl() const { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+enum class Transpose { no, yes };
+
+/// A right-hand side B (inner, columns), packed per block of columns.
+template <class Real>
+class PackedMatrix {
+ public:
+  /// B = w (Transpose::no) or B = w^T (Transpose::yes).
+  PackedMatrix(Matrix<const Real> w, Transpose transpose, std::vector<ColumnBlock> blocks);
+  PackedMatrix(PackedMatrix&&) noexcept;
+  ~PackedMatrix();
+
+  const std::vector<ColumnBlock>& blocks() const { return blocks_; }
+
+  /// tile (kPanelRows, block.count) = x (kPanelRows, inner) B[:, block]; both dense. Adds nothing, scales nothing.
+  void multiply(std::size_t block, const Real* x, Real* tile, GemmThread<Real>& thread) const;
+
+ private:
+  struct Impl;
+  std::vector<ColumnBlock> blocks_;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trine::cpu

@@ -1,0 +1,14 @@
+// The CPU's implementation of every operation.
+#pragma once
+
+#include <memory>
+
+#include "ops/ops.hpp"
+
+namespace trine::cpu {
+
+/// Makes the CPU device with `threads` threads (at least 1). Real is float or double.
+template <class Real>
+std::unique_ptr<Ops<Real, MemSpace::host>> make_ops(int threads);
+
+}  // namespace trine::cpu

@@ -1,0 +1,79 @@
+#include "cpu/readout.hpp"
+
+#include <algorithm>
+
+#include "cpu/parallel.hpp"
+
+namespace trine::cpu {
+namespace {
+
+constexpr MemSpace kHost = MemSpace::host;
+constexpr std::int64_t kAtomsPerTask = 4;
+
+template <class X>
+double dot(const double* weight, const X* x, std::int64_t n) {
+  double total = 0;
+  for (std::int64_t c = 0; c < n; ++c) total += weight[c] * static_cast<double>(x[c]);
+  return total;
+}
+
+/// features = [y_n ; sum_j f_ij y_e] of atom i; returns sum_j f_ij.
+template <class Real>
+double gather_features(const ReadoutArgs<Real, kHost>& a, std::int64_t i, double* features) {
+  const std::int64_t width = a.node.cols;
+  double* edge_sum = features + width;
+  std::transform(a.node.row(i), a.node.row(i) + width, features,
+                 [](Real y) { return static_cast<double>(y); });
+  std::fill_n(edge_sum, width, 0.0);
+  double total = 0;
+  const std::int64_t base = a.layout.offsets[0];
+  for (std::int64_t e = a.layout.offsets[i] - base; e < a.layout.offsets[i + 1] - base; ++e) {
+    const double f = static_cast<double>(a.weight[e]);
+    const Real* y = a.edge.row(e);
+    total += f;
+    for (std::int64_t c = 0; c < width; ++c) edge_sum[c] += f * static_cast<double>(y[c]);
+  }
+  return total;
+}
+
+}  // namespace
+
+template <class Real>
+void readout(const ReadoutArgs<Real, kHost>& a, Threads<Real>& threads) {
+  const std::int64_t width = a.node.cols;
+  parallel(static_cast<int>(threads.size()), a.layout.atoms, [&](std::int64_t i, int) {
+    std::vector<double> features(static_cast<std::size_t>(2 * width));
+    const double f_total = gather_features(a, i, features.data());
+    for (std::int64_t o = 0; o < a.prediction.cols; ++o) {
+      a.prediction.row(i)[o] += dot(a.last.node_weight.row(o), features.data(), width) +
+                                a.last.node_bias[o] +
+                                dot(a.last.edge_weight.row(o), features.data() + width, width) +
+                                f_total * a.last.edge_bias[o];
+    }
+    if (!a.features.empty()) std::copy(features.begin(), features.end(), a.features.row(i));
+  }, kAtomsPerTask);
+}
+
+template <class Real>
+void readout_backward(const ReadoutBackwardArgs<Real, kHost>& a, Threads<Real>& threads) {
+  const double* node = a.last.node_weight.data;
+  const double* edge = a.last.edge_weight.data;
+  const std::int64_t width = a.d_edge.cols, base = a.layout.offsets[0];
+  parallel(static_cast<int>(threads.size()), a.layout.atoms, [&](std::int64_t i, int) {
+    std::transform(node, node + width, a.d_node.row(i),
+                   [&](double w) { return static_cast<Real>(a.seed * w); });
+    for (std::int64_t e = a.layout.offsets[i] - base; e < a.layout.offsets[i + 1] - base; ++e) {
+      a.d_weight[e] += a.seed * (dot(edge, a.edge.row(e), width) + a.last.edge_bias[0]);
+      const double factor = a.seed * static_cast<double>(a.weight[e]);
+      std::transform(edge, edge + width, a.d_edge.row(e),
+                     [&](double w) { return static_cast<Real>(factor * w); });
+    }
+  }, kAtomsPerTask);
+}
+
+template void readout(const ReadoutArgs<float, kHost>&, Threads<float>&);
+template void readout(const ReadoutArgs<double, kHost>&, Threads<double>&);
+template void readout_backward(const ReadoutBackwardArgs<float, kHost>&, Threads<float>&);
+template void readout_backward(const ReadoutBackwardArgs<double, kHost>&, Threads<double>&);
+
+}  // namespace trine::cpu

@@ -1,0 +1,92 @@
+#include "models/pet/gnn_layer.hpp"
+
+namespace trine::pet {
+
+// t = compress_out(SiLU(geometry + species + W_m message)), then the transformer layers.
+template <class Real, MemSpace S>
+void gnn_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
+                 const ChunkEdges<S>& edges, Matrix<const Real, S> message,
+                 LayerTape<Real, S>& tape, Matrix<Real, S> node, Matrix<Real, S> edge_out) {
+  const auto y = b.edges(b.scratch.token[0]);
+  const bool first = !w.message;
+  b.ops.edge_embedding({.vector = edges.vector, .species = edges.species,
+                        .weight = w.geometry.matrix(), .table = w.species.matrix(),
+                        .pre = tape.compress_pre, .y = first ? y : Matrix<Real, S>{}});
+  if (!first) {
+    b.ops.linear({.x = message, .weight = w.message.get(),
+                  .addend = Matrix<const Real, S>(tape.compress_pre), .pre = tape.compress_pre,
+                  .residual = {}, .y = y});
+  }
+  const auto tokens_of = [&](std::size_t a) {
+    return a < tape.transformers.size() ? b.edges(tape.transformers[a].x) : edge_out;
+  };
+  b.ops.linear({.x = y, .weight = w.compress_out.get(), .addend = {}, .pre = {}, .residual = {},
+                .y = tokens_of(0)});
+  for (std::size_t a = 0; a < w.transformers.size(); ++a) {
+    transformer_forward(b, w.transformers[a], tape.transformers[a], node, tokens_of(a + 1));
+  }
+}
+
+template <class Real, MemSpace S>
+void gnn_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
+                  const ChunkEdges<S>& edges, const LayerTape<Real, S>& tape,
+                  Matrix<Real, S> d_node, Matrix<Real, S> d_edge, Matrix<Real, S> d_message,
+                  Vector<Real, S> d_weight, Vector<Vec3, S> d_vector) {
+  for (std::size_t a = w.transformers.size(); a-- > 0;) {
+    transformer_backward(b, w.transformers[a], tape.transformers[a], d_node, d_edge, d_weight);
+  }
+  const auto dy = b.edges(b.scratch.token[0]);
+  b.ops.linear_backward({d_edge, w.compress_out.get(), {}, Write::overwrite, dy});
+  b.ops.edge_embedding_backward({edges.vector, w.geometry.matrix(), tape.compress_pre, dy,
+                                 d_vector});
+  if (w.message) {
+    b.ops.linear_backward({dy, w.message.get(), tape.compress_pre, Write::add, d_message});
+  }
+}
+
+template <class Real, MemSpace S>
+void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
+                     Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
+                     LayerTape<Real, S>& tape, Matrix<Real, S> message) {
+  const auto joined = b.scratch.pair[0], hidden = b.scratch.pair[1];
+  b.ops.combine({w.combine_norm.parameters(), all_edges, reverse, b.chunk.first_edge, joined});
+  b.ops.linear({.x = joined, .weight = w.combine_in.get(), .addend = {},
+                .pre = tape.combine_pre, .residual = {}, .y = hidden});
+  const auto own = all_edges.slice_rows(b.chunk.first_edge, b.chunk.edges);
+  b.ops.linear({.x = hidden, .weight = w.combine_out.get(), .addend = {}, .pre = {},
+                .residual = {Matrix<const Real, S>(message), own}, .y = message});
+}
+
+template <class Real, MemSpace S>
+void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
+                      Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
+                      const LayerTape<Real, S>& tape, Matrix<const Real, S> d_message,
+                      Matrix<Real, S> d_self, Matrix<Real, S> d_reverse) {
+  const auto d_hidden = b.scratch.pair[1], d_joined = b.scratch.pair[0];
+  b.ops.linear_backward({d_message, w.combine_out.get(), {}, Write::overwrite, d_hidden});
+  b.ops.linear_backward(
+      {d_hidden, w.combine_in.get(), tape.combine_pre, Write::overwrite, d_joined});
+  b.ops.combine_backward(
+      {{w.combine_norm.parameters(), all_edges, reverse, b.chunk.first_edge, {}},
+       d_joined, d_self, d_reverse});
+}
+
+#define TRINE_INSTANTIATE(Real, S)                                                                \
+  template void gnn_forward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,             \
+                            const ChunkEdges<S>&, Matrix<const Real, S>, LayerTape<Real, S>&,     \
+                            Matrix<Real, S>, Matrix<Real, S>);                                    \
+  template void gnn_backward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,            \
+                             const ChunkEdges<S>&, const LayerTape<Real, S>&, Matrix<Real, S>,    \
+                             Matrix<Real, S>, Matrix<Real, S>, Vector<Real, S>, Vector<Vec3, S>); \
+  template void combine_forward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,         \
+                                Matrix<const Real, S>, Vector<const std::int64_t, S>,             \
+                                LayerTape<Real, S>&, Matrix<Real, S>);                            \
+  template void combine_backward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,        \
+                                 Matrix<const Real, S>, Vector<const std::int64_t, S>,            \
+                                 const LayerTape<Real, S>&, Matrix<const Real, S>,                \
+                                 Matrix<Real, S>, Matrix<Real, S>);
+TRINE_INSTANTIATE(float, MemSpace::host)
+TRINE_INSTANTIATE(double, MemSpace::host)
+#undef TRINE_INSTANTIATE
+
+}  // namespace trine::pet

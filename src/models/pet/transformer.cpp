@@ -1,0 +1,233 @@
+#include "models/pet/transformer.hpp"
+
+namespace trine::pet {
+namespace {
+
+template <class Real, MemSpace S>
+AttentionArgs<Real, S> attention_args(const BlockContext<Real, S>& b,
+                                      const TransformerTape<Real, S>& tape, Matrix<Real, S> out) {
+  return {.layout = b.layout,
+          .heads = b.config.num_heads,
+          .temperature = b.config.attention_temperature,
+          .weight = b.weight,
+          .qkv = tape.qkv,
+          .out = out};
+}
+
+/// The node's own path after attention: h' = h + expansion(o); h = h' + center_mlp(norm(h')), or h = o.
+template <class Real, MemSpace S>
+void node_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                  const TransformerTape<Real, S>& tape, Matrix<const Real, S> o,
+                  Matrix<Real, S> node) {
+  if (!b.config.expanded()) {
+    b.ops.scale({.a = 1, .x = o, .write = Write::overwrite, .y = node});
+    return;
+  }
+  b.ops.linear({.x = o, .weight = w.expansion.get(), .addend = {}, .pre = {},
+                .residual = {Matrix<const Real, S>(node)}, .y = tape.center});
+  const auto normed = b.scratch.node[0];
+  b.ops.norm({w.center_norm.parameters(), tape.center, normed});
+  b.ops.linear({.x = normed, .weight = w.center_in.get(), .addend = {}, .pre = tape.center_pre,
+                .residual = {}, .y = b.scratch.node_wide});
+  b.ops.linear({.x = b.scratch.node_wide, .weight = w.center_out.get(), .addend = {}, .pre = {},
+                .residual = {Matrix<const Real, S>(tape.center)}, .y = node});
+}
+
+/// Gradient of `node_forward`: d_node becomes that of h' (or stays), d_o (N, C) is written.
+template <class Real, MemSpace S>
+void node_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                   const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
+                   Matrix<Real, S> d_o) {
+  if (!b.config.expanded()) {
+    b.ops.scale({.a = 1, .x = d_node, .write = Write::overwrite, .y = d_o});
+    return;
+  }
+  const auto d_wide = b.scratch.node_wide, d_normed = b.scratch.node[0];
+  b.ops.linear_backward({d_node, w.center_out.get(), {}, Write::overwrite, d_wide});
+  b.ops.linear_backward({d_wide, w.center_in.get(), tape.center_pre, Write::overwrite, d_normed});
+  b.ops.norm_backward({w.center_norm.parameters(), tape.center, d_normed, Write::add, d_node});
+  b.ops.linear_backward({d_node, w.expansion.get(), {}, Write::overwrite, d_o});
+}
+
+/// c = center_contraction(h), or h: the node token of the layer.
+template <class Real, MemSpace S>
+void contract(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+              Matrix<const Real, S> node, Matrix<Real, S> token) {
+  if (b.config.expanded()) {
+    b.ops.linear({.x = node, .weight = w.contraction.get(), .addend = {}, .pre = {},
+                  .residual = {}, .y = token});
+  } else {
+    b.ops.scale({.a = 1, .x = node, .write = Write::overwrite, .y = token});
+  }
+}
+
+template <class Real, MemSpace S>
+void contract_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                       Matrix<const Real, S> d_token, Matrix<Real, S> d_node) {
+  if (b.config.expanded()) {
+    b.ops.linear_backward({d_token, w.contraction.get(), {}, Write::add, d_node});
+  } else {
+    b.ops.scale({.a = 1, .x = d_token, .write = Write::overwrite, .y = d_node});
+  }
+}
+
+/// y = x + w_out(activation(w_in(in)))
+template <class Real, MemSpace S>
+void mlp_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                 const TransformerTape<Real, S>& tape, Matrix<const Real, S> in,
+                 Matrix<const Real, S> x, Matrix<Real, S> y) {
+  const auto hidden = b.scratch.hidden.slice_rows(0, in.rows);
+  b.ops.linear({.x = in, .weight = w.mlp_in.get(), .addend = {}, .pre = tape.mlp_pre,
+                .residual = {}, .y = hidden});
+  b.ops.linear({.x = hidden, .weight = w.mlp_out.get(), .addend = {}, .pre = {},
+                .residual = {x}, .y = y});
+}
+
+template <class Real, MemSpace S>
+void mlp_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                  const TransformerTape<Real, S>& tape, Matrix<const Real, S> dy, Write write,
+                  Matrix<Real, S> d_in) {
+  const auto d_hidden = b.scratch.hidden.slice_rows(0, dy.rows);
+  b.ops.linear_backward({dy, w.mlp_out.get(), {}, Write::overwrite, d_hidden});
+  b.ops.linear_backward({d_hidden, w.mlp_in.get(), tape.mlp_pre, write, d_in});
+}
+
+/// Q, K, V of `in` and the attention over them.
+template <class Real, MemSpace S>
+Matrix<Real, S> attend(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                       const TransformerTape<Real, S>& tape, Matrix<const Real, S> in) {
+  const auto out = b.scratch.token[1];
+  b.ops.linear({.x = in, .weight = w.qkv.get(), .addend = {}, .pre = {}, .residual = {},
+                .y = tape.qkv});
+  b.ops.attention(attention_args(b, tape, out));
+  return out;
+}
+
+/// Gradient of `attend` and the output layer: from d_y of the output layer's rows, already in token[1].
+template <class Real, MemSpace S>
+void attend_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                     const TransformerTape<Real, S>& tape, Write write, Matrix<Real, S> d_in,
+                     Vector<Real, S> d_weight) {
+  const auto d_qkv = b.scratch.token_qkv;
+  b.ops.attention_backward({attention_args(b, tape, {}), b.scratch.token[1], d_qkv, d_weight});
+  b.ops.linear_backward({d_qkv, w.qkv.get(), {}, write, d_in});
+}
+
+// PreLN: O = attention(norm(x)); edges t' = x + O, t = t' + mlp(norm(t')); the node takes O through
+// `node_forward`.
+template <class Real, MemSpace S>
+void pre_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                    TransformerTape<Real, S>& tape, Matrix<Real, S> node,
+                    Matrix<Real, S> edge_out) {
+  const auto normed = b.scratch.token[0];
+  b.ops.norm({w.attention_norm.parameters(), tape.x, normed});
+  const auto o = attend(b, w, tape, Matrix<const Real, S>(normed));
+  b.ops.linear({.x = b.edges(o), .weight = w.attention_out.get(), .addend = {}, .pre = {},
+                .residual = {Matrix<const Real, S>(b.edges(tape.x))}, .y = tape.attended});
+  const auto node_o = b.scratch.node_small[0];
+  b.ops.linear({.x = b.nodes(o), .weight = w.attention_out.get(), .addend = {}, .pre = {},
+                .residual = {}, .y = node_o});
+  node_forward(b, w, tape, Matrix<const Real, S>(node_o), node);
+  const auto normed_edges = b.edges(normed);
+  b.ops.norm({w.mlp_norm.parameters(), tape.attended, normed_edges});
+  mlp_forward(b, w, tape, Matrix<const Real, S>(normed_edges),
+              Matrix<const Real, S>(tape.attended), edge_out);
+}
+
+template <class Real, MemSpace S>
+void pre_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                     const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
+                     Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
+  const auto d_normed = b.scratch.token[0], d_o = b.scratch.token[1];
+  mlp_backward(b, w, tape, Matrix<const Real, S>(d_edge), Write::overwrite, b.edges(d_normed));
+  b.ops.norm_backward(
+      {w.mlp_norm.parameters(), tape.attended, b.edges(d_normed), Write::add, d_edge});
+  const auto d_node_o = b.scratch.node_small[0];
+  node_backward(b, w, tape, d_node, d_node_o);
+  b.ops.linear_backward({d_node_o, w.attention_out.get(), {}, Write::overwrite, b.nodes(d_o)});
+  b.ops.linear_backward({d_edge, w.attention_out.get(), {}, Write::overwrite, b.edges(d_o)});
+  attend_backward(b, w, tape, Write::overwrite, d_normed, d_weight);
+  b.ops.norm_backward(
+      {w.attention_norm.parameters(), b.edges(tape.x), b.edges(d_normed), Write::add, d_edge});
+  b.ops.norm_backward({w.attention_norm.parameters(), b.nodes(tape.x), b.nodes(d_normed),
+                       Write::overwrite, d_node_o});
+  contract_backward(b, w, Matrix<const Real, S>(d_node_o), d_node);
+}
+
+// PostLN: x1 = norm(x + attention(x)), x2 = norm(x1 + mlp(x1)) for nodes and edges alike.
+template <class Real, MemSpace S>
+void post_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                     TransformerTape<Real, S>& tape, Matrix<Real, S> node,
+                     Matrix<Real, S> edge_out) {
+  const auto x1 = b.scratch.token[0];
+  const auto o = attend(b, w, tape, Matrix<const Real, S>(tape.x));
+  b.ops.linear({.x = o, .weight = w.attention_out.get(), .addend = {}, .pre = {},
+                .residual = {Matrix<const Real, S>(tape.x)}, .y = tape.attended});
+  b.ops.norm({w.attention_norm.parameters(), tape.attended, x1});
+  mlp_forward(b, w, tape, Matrix<const Real, S>(x1), Matrix<const Real, S>(x1), tape.mlp_sum);
+  b.ops.norm({w.mlp_norm.parameters(), b.edges(tape.mlp_sum), edge_out});
+  const auto x2_node = b.scratch.node_small[0];
+  b.ops.norm({w.mlp_norm.parameters(), b.nodes(tape.mlp_sum), x2_node});
+  node_forward(b, w, tape, Matrix<const Real, S>(x2_node), node);
+}
+
+template <class Real, MemSpace S>
+void post_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                      const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
+                      Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
+  const auto d = b.scratch.token[0], d_out = b.scratch.token[1], d_sum = b.scratch.token[2];
+  node_backward(b, w, tape, d_node, b.nodes(d_sum));
+  b.ops.scale({.a = 1, .x = d_edge, .write = Write::overwrite, .y = b.edges(d_sum)});
+  b.ops.norm_backward({w.mlp_norm.parameters(), tape.mlp_sum, d_sum, Write::overwrite, d});
+  b.ops.scale({.a = 1, .x = d, .write = Write::overwrite, .y = d_sum});
+  mlp_backward(b, w, tape, Matrix<const Real, S>(d), Write::add, d_sum);
+  b.ops.norm_backward({w.attention_norm.parameters(), tape.attended, d_sum, Write::overwrite, d});
+  b.ops.linear_backward({d, w.attention_out.get(), {}, Write::overwrite, d_out});
+  attend_backward(b, w, tape, Write::add, d, d_weight);
+  b.ops.scale({.a = 1, .x = b.edges(d), .write = Write::overwrite, .y = d_edge});
+  contract_backward(b, w, Matrix<const Real, S>(b.nodes(d)), d_node);
+}
+
+}  // namespace
+
+template <class Real, MemSpace S>
+void transformer_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                         TransformerTape<Real, S>& tape, Matrix<Real, S> node,
+                         Matrix<Real, S> edge_out) {
+  contract(b, w, Matrix<const Real, S>(node), b.nodes(tape.x));
+  if (b.config.transformer == TransformerType::pre_ln) {
+    pre_ln_forward(b, w, tape, node, edge_out);
+  } else {
+    post_ln_forward(b, w, tape, node, edge_out);
+  }
+}
+
+template <class Real, MemSpace S>
+void transformer_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                          const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
+                          Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
+  if (b.config.transformer == TransformerType::pre_ln) {
+    pre_ln_backward(b, w, tape, d_node, d_edge, d_weight);
+  } else {
+    post_ln_backward(b, w, tape, d_node, d_edge, d_weight);
+  }
+}
+
+template void transformer_forward(const BlockContext<float, MemSpace::host>&,
+                                  const TransformerWeights<float, MemSpace::host>&,
+                                  TransformerTape<float, MemSpace::host>&, Matrix<float>,
+                                  Matrix<float>);
+template void transformer_forward(const BlockContext<double, MemSpace::host>&,
+                                  const TransformerWeights<double, MemSpace::host>&,
+                                  TransformerTape<double, MemSpace::host>&, Matrix<double>,
+                                  Matrix<double>);
+template void transformer_backward(const BlockContext<float, MemSpace::host>&,
+                                   const TransformerWeights<float, MemSpace::host>&,
+                                   const TransformerTape<float, MemSpace::host>&, Matrix<float>,
+                                   Matrix<float>, Vector<float>);
+template void transformer_backward(const BlockContext<double, MemSpace::host>&,
+                                   const TransformerWeights<double, MemSpace::host>&,
+                                   const TransformerTape<double, MemSpace::host>&, Matrix<double>,
+                                   Matrix<double>, Vector<double>);
+
+}  // namespace trine::pet

@@ -1,0 +1,99 @@
+// PET's weights, prepared for a device: tables folded, matrices packed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/pet/model_data.hpp"
+#include "ops/ops.hpp"
+
+namespace trine::pet {
+
+template <class Real, MemSpace S>
+using Linear = std::unique_ptr<PackedLinear<Real, S>>;
+
+/// A small table or vector in the device's memory.
+template <class T, MemSpace S>
+struct Table {
+  Buffer<T, S> values;
+  std::int64_t rows = 0, cols = 0;
+
+  Matrix<const T, S> matrix() const { return {values.data(), rows, cols}; }
+  Vector<const T, S> vector() const { return {values.data(), rows * cols}; }
+};
+
+template <class Real, MemSpace S>
+struct NormWeights {
+  Normalization kind = Normalization::rms_norm;
+  Real epsilon = 0;
+  Table<Real, S> weight, bias;
+
+  NormParameters<Real, S> parameters() const {
+    return {kind, epsilon, weight.vector(), bias.vector()};
+  }
+};
+
+/// One transformer layer (pet-spec 4.6). The node's own layers exist only when d_node != d_pet.
+template <class Real, MemSpace S>
+struct TransformerWeights {
+  NormWeights<Real, S> attention_norm, mlp_norm, center_norm;
+  Linear<Real, S> qkv, attention_out, mlp_in, mlp_out;
+  Linear<Real, S> contraction, expansion, center_in, center_out;
+};
+
+/// One GNN layer (pet-spec 4.7, 4.8). compress.0 is split into its parts: geometry and species become tables,
+/// the message keeps a product, except in the first layer, where the message is a species table too.
+template <class Real, MemSpace S>
+struct GnnWeights {
+  Table<Real, S> geometry;           ///< (4, d)
+  Table<Real, S> species;            ///< (species, d)
+  Linear<Real, S> message;           ///< (d, d) with SiLU; null in the first layer
+  Linear<Real, S> compress_out;
+  std::vector<TransformerWeights<Real, S>> transformers;
+  NormWeights<Real, S> combine_norm;                   ///< feedforward featurizer only
+  Linear<Real, S> combine_in, combine_out;             ///< feedforward featurizer only
+  Table<Real, S> node_embedding;                       ///< (species, D); residual: one per layer
+};
+
+/// Heads of one target on one readout layer: two layers with SiLU each, then the last layer.
+template <class Real, MemSpace S>
+struct HeadWeights {
+  Linear<Real, S> node_in, node_hidden, edge_in, edge_hidden;
+  Table<double, S> node_last, edge_last, node_last_bias, edge_last_bias;
+
+  LastLayer<S> last() const {
+    return {node_last.matrix(), edge_last.matrix(), node_last_bias.vector(),
+            edge_last_bias.vector()};
+  }
+};
+
+template <class Real, MemSpace S>
+struct TargetWeights {
+  Target target;
+  std::vector<HeadWeights<Real, S>> readouts;  ///< one per readout layer
+};
+
+/// System conditioning (pet-spec 6.5), evaluated on the host: one vector per structure.
+struct ConditioningWeights {
+  std::vector<double> charge, spin;                  ///< (2 max_charge + 1, D), (max_spin, D)
+  std::vector<double> in, in_bias, out, out_bias;    ///< (D, 2D), (D), (D, D), (D)
+};
+
+template <class Real, MemSpace S>
+struct PetWeights {
+  Table<Real, S> edge_embedding;  ///< (species, d): the first message
+  std::vector<GnnWeights<Real, S>> layers;
+  ConditioningWeights conditioning;
+};
+
+/// Prepares the network without its heads.
+template <class Real, MemSpace S>
+PetWeights<Real, S> prepare_weights(const ModelData& data, Ops<Real, S>& ops);
+
+/// Prepares the heads of one target.
+template <class Real, MemSpace S>
+TargetWeights<Real, S> prepare_target(const ModelData& data, const Target& target,
+                                      Ops<Real, S>& ops);
+
+}  // namespace trine::pet

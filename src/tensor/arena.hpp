@@ -1,0 +1,54 @@
+// One allocation from which named matrices are cut.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+
+#include "tensor/buffer.hpp"
+#include "tensor/view.hpp"
+
+namespace trine {
+
+/// A bump allocator. Without memory it only measures: views come back without data, and `used` tells
+/// how much the same sequence of calls needs. Plans are therefore written once and run twice.
+template <MemSpace S>
+class Arena {
+ public:
+  /// Starts over; keeps the memory if it suffices.
+  void reserve(std::size_t bytes) {
+    memory_.resize(static_cast<std::int64_t>(bytes));
+    used_ = 0;
+  }
+
+  std::size_t used() const { return used_; }
+  /// Frees everything that was taken after `mark`, an earlier value of `used`.
+  void rewind(std::size_t mark) { used_ = mark; }
+
+  template <class T>
+  Vector<T, S> vector(std::int64_t size) {
+    return {take<T>(size), size};
+  }
+  template <class T>
+  Matrix<T, S> matrix(std::int64_t rows, std::int64_t cols) {
+    return {take<T>(rows * cols), rows, cols};
+  }
+
+ private:
+  template <class T>
+  T* take(std::int64_t count) {
+    const std::size_t begin = used_;
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+    used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    if (memory_.size() == 0) return nullptr;
+    if (used_ > static_cast<std::size_t>(memory_.size())) {
+      throw std::logic_error("arena too small: its plan was measured with other sizes");
+    }
+    return reinterpret_cast<T*>(memory_.data() + begin);
+  }
+
+  Buffer<std::byte, S> memory_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace trine
