@@ -62,8 +62,7 @@ std::string find_model(const std::string& name) {
       if (fs::is_regular_file(candidate, ignored)) return candidate.string();
     }
   }
-  std::vector<std::string> places;
-  for (const auto& folder : folders) places.push_back(folder.string());
+  const std::vector<std::string> places(folders.begin(), folders.end());
   throw Error(ErrorCode::bad_input,
               fmt::format("no model '{}' (neither a file nor a name in {}{}), give the path of a "
                           "checkpoint or set TRINE_MODEL_DIR",

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Builds the program and runs its main job: energies, forces and stress of liquid water.
+set -eu
+cd "$(dirname "$0")"
+. tools/setup.sh
+require_packages program
+
+build=build/release
+if [ ! -f $build/build.ninja ]; then
+  echo "Configuring and building (a minute or two, the first time only)"
+  cmake --preset release -DTRINE_DEVELOPER=OFF
+fi
+cmake --build --preset release --target trine_cli
+echo
+
+trine=$build/trine
+model=models/trine-mini.ckpt
+result=build/water192_result.xyz
+$trine predict $model examples/water192.xyz --uncertainty -o $result
+
+cat <<END
+
+All energies and forces are in $result (extended XYZ, as ASE reads it). What to try next:
+  $trine info $model                                what the model holds
+  $trine predict $model YOUR.xyz --json result.json      your own structures (H C O Cr Mn Fe Co Ni Pt)
+  $trine bench step synthetic:s32 examples/water192.xyz          speed of a published model size
+  $trine help predict                                                all options
+END
