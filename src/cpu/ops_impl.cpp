@@ -60,6 +60,12 @@ class OpsImpl final : public Ops<Real, kHost> {
   void cutoff_weights(const CutoffWeightsArgs<kHost>& a) override {
     cpu::cutoff_weights(a, count());
   }
+  void gather_edges(const GatherEdgesArgs<kHost>& a) override {
+    for (std::int64_t e = 0; e < a.edge_vector.size; ++e) {
+      a.edge_vector[e] = a.vector[a.edges->pair[e]];
+      a.edge_species[e] = a.species[a.edges->neighbor[e]];
+    }
+  }
   void edge_backward(const EdgeBackwardArgs<kHost>& a) override { cpu::edge_backward(a, count()); }
 
  private:

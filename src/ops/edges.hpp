@@ -81,6 +81,16 @@ struct CutoffWeightsArgs {
   Vector<double, S> slope;              ///< [E] out, df/dd, 1/Angstrom
 };
 
+/// What the network reads of each kept edge: its vector and its neighbour's species.
+template <MemSpace S>
+struct GatherEdgesArgs {
+  const Edges<S>* edges = nullptr;
+  Vector<const Vec3, S> vector;               ///< [L] of the list
+  Vector<const std::int32_t, S> species;      ///< [N]
+  Vector<Vec3, S> edge_vector;                ///< [E] out
+  Vector<std::int32_t, S> edge_species;       ///< [E] out
+};
+
 /// From gradients on edges to gradients on atoms and cell (pet-spec 5.2, 5.8).
 /// With g_e = dE/dv_e of every pair, forces are sums of +-g and the strain gradient is sum_e v_e (x) g_e.
 /// For an edge, g = d_vector + (d_weight f') v/|v|; through c_ij half of -(d_weight f') reaches R_i and R_j,

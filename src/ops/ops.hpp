@@ -56,6 +56,7 @@ class Ops {
   virtual void adaptive_cutoff(const AdaptiveCutoffArgs<S>& args) = 0;
   virtual void select_edges(const SelectEdgesArgs<S>& args) = 0;
   virtual void cutoff_weights(const CutoffWeightsArgs<S>& args) = 0;
+  virtual void gather_edges(const GatherEdgesArgs<S>& args) = 0;
   virtual void edge_backward(const EdgeBackwardArgs<S>& args) = 0;
 
  private:

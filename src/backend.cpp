@@ -1,0 +1,19 @@
+#include "backend.hpp"
+
+#include <omp.h>
+
+#include "cpu/ops_impl.hpp"
+
+namespace trine {
+
+template <class Real>
+std::unique_ptr<Ops<Real, MemSpace::host>> make_cpu(int threads) {
+  return cpu::make_ops<Real>(threads);
+}
+
+template std::unique_ptr<Ops<float, MemSpace::host>> make_cpu<float>(int);
+template std::unique_ptr<Ops<double, MemSpace::host>> make_cpu<double>(int);
+
+int default_threads() { return omp_get_max_threads(); }
+
+}  // namespace trine

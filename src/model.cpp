@@ -1,0 +1,113 @@
+// The public Model: reads a file, picks a device, hands over to the architecture's engine.
+#include "trine/model.hpp"
+
+#include <algorithm>
+
+#include "backend.hpp"
+#include "base/check.hpp"
+#include "base/memory.hpp"
+#include "models/checkpoint/read_checkpoint.hpp"
+#include "models/engine.hpp"
+#include "models/pet/engine.hpp"
+#include "models/pet/synthetic.hpp"
+
+namespace trine {
+namespace {
+
+pet::ModelData read_model(const std::string& path) {
+  return pet::is_synthetic(path) ? pet::make_synthetic(path) : read_checkpoint(path);
+}
+
+TargetInfo describe(const pet::Target& target, const pet::ModelData& data) {
+  TargetInfo info{.name = target.name,
+                  .quantity = target.quantity,
+                  .unit = target.unit,
+                  .per_atom = target.per_atom,
+                  .supported = target.kind != pet::TargetKind::unsupported,
+                  .reason = target.reason};
+  for (const auto& llpr : data.llpr) {
+    if (llpr.target != target.name) continue;
+    info.uncertainty = true;
+    const auto& shape = llpr.ensemble.shape;
+    info.ensemble_members = shape.empty() ? 0 : shape.front() / target.outputs;
+  }
+  return info;
+}
+
+ModelInfo describe(const std::string& path, const pet::ModelData& data) {
+  ModelInfo info;
+  info.path = path;
+  info.architecture = "pet";
+  info.format = data.format;
+  info.llpr_format = data.llpr_format;
+  info.hypers = data.hypers;
+  info.species = data.species;
+  info.length_unit = data.length_unit;
+  info.cutoff = data.config.cutoff;
+  info.metadata = data.metadata;
+  for (const auto& [key, value] : data.metadata) {
+    if (key == "name") info.name = value;
+  }
+  for (const auto& target : data.targets) info.targets.push_back(describe(target, data));
+  for (const auto& [name, tensor] : data.tensors) {
+    info.parameters += tensor.size();
+    info.dtype = tensor.type == DType::float64 ? "float64" : "float32";
+  }
+  return info;
+}
+
+EngineOptions with_defaults(EngineOptions options) {
+  check(options.threads >= 0, ErrorCode::usage,
+        "{} threads (the number cannot be negative), leave it out to use all cores", options.threads);
+  check(options.tape_bytes >= 0, ErrorCode::usage, "tape_bytes is negative ({}), use 0 for the default",
+        options.tape_bytes);
+  if (options.threads == 0) options.threads = std::max(1, default_threads());
+  if (options.tape_bytes == 0) options.tape_bytes = available_memory() / 2;
+  return options;
+}
+
+}  // namespace
+
+struct Model::Impl {
+  ModelInfo info;
+  EngineOptions options;
+  std::unique_ptr<Engine> engine;
+};
+
+ModelInfo read_model_info(const std::string& path) { return describe(path, read_model(path)); }
+
+Model Model::load(const std::string& path, const EngineOptions& requested) {
+  auto impl = std::make_unique<Impl>();
+  impl->options = with_defaults(requested);
+  pet::ModelData data = read_model(path);
+  impl->info = describe(path, data);
+  impl->options.energy = pet::choose_energy(data, requested.energy).name;
+  const int threads = impl->options.threads;
+  if (impl->options.precision == Precision::fp64) {
+    impl->engine = std::make_unique<pet::PetEngine<double, MemSpace::host>>(
+        std::move(data), make_cpu<double>(threads), impl->options);
+  } else {
+    impl->engine = std::make_unique<pet::PetEngine<float, MemSpace::host>>(
+        std::move(data), make_cpu<float>(threads), impl->options);
+  }
+  return Model(std::move(impl));
+}
+
+Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
+const ModelInfo& Model::info() const { return impl_->info; }
+const EngineOptions& Model::options() const { return impl_->options; }
+
+Result Model::evaluate(const Structure& structure, const EvaluateOptions& options) {
+  return std::move(evaluate(std::span(&structure, 1), options).front());
+}
+
+std::vector<Result> Model::evaluate(std::span<const Structure> structures,
+                                    const EvaluateOptions& options) {
+  return impl_->engine->evaluate(structures, options);
+}
+
+}  // namespace trine

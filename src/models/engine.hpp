@@ -1,0 +1,20 @@
+// What the public Model needs from an architecture on a device.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trine/model.hpp"
+
+namespace trine {
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::vector<Result> evaluate(std::span<const Structure> structures,
+                                       const EvaluateOptions& options) = 0;
+  virtual std::string device() const = 0;
+};
+
+}  // namespace trine

@@ -1,0 +1,229 @@
+#include "models/pet/engine.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "models/pet/zbl.hpp"
+#include "tensor/transfer.hpp"
+
+namespace trine::pet {
+namespace {
+
+/// "/pbe" of "energy/pbe"; empty for the default variant.
+std::string variant_of(const std::string& name) {
+  const auto slash = name.find('/');
+  return slash == std::string::npos ? "" : name.substr(slash);
+}
+
+/// The direct head of `kind` that goes with an energy: the same variant, else the one without a variant.
+const Target* direct_target(const ModelData& model, TargetKind kind, const std::string& energy) {
+  const Target* plain = nullptr;
+  for (const Target& t : model.targets) {
+    if (t.kind != kind) continue;
+    if (variant_of(t.name) == variant_of(energy)) return &t;
+    if (variant_of(t.name).empty()) plain = &t;
+  }
+  return plain;
+}
+
+template <class T, MemSpace S>
+Vector<const T, S> constant(const Buffer<T, S>& b) {
+  return {b.data(), b.size()};
+}
+
+}  // namespace
+
+const Target& choose_energy(const ModelData& model, const std::string& wanted) {
+  std::vector<const Target*> energies;
+  std::vector<std::string> names;
+  for (const Target& t : model.targets) {
+    if (t.kind == TargetKind::energy) {
+      energies.push_back(&t);
+      names.push_back(t.name);
+    } else if (!wanted.empty() && t.name == wanted) {
+      fail(ErrorCode::not_supported, "target '{}' is not an energy that trine evaluates ({})", t.name,
+           t.reason.empty() ? "it predicts something else" : t.reason);
+    }
+  }
+  check(!energies.empty(), ErrorCode::not_supported,
+        "the model has no energy that trine can evaluate, see 'trine info'");
+  const std::string name = wanted.empty() ? "energy" : wanted;
+  for (const Target* t : energies) {
+    if (t->name == name) return *t;
+  }
+  if (wanted.empty() && energies.size() == 1) return *energies.front();
+  fail(ErrorCode::bad_input, "the model has no energy named '{}' (it has {}), name one of them", name,
+       fmt::join(names, ", "));
+}
+
+template <class Real, MemSpace S>
+PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops,
+                              const EngineOptions& options)
+    : model_(std::move(model)), options_(options), ops_(std::move(ops)), network_(model_, *ops_) {
+  const Target& energy = choose_energy(model_, options.energy);
+  options_.energy = energy.name;
+  targets_.push_back(prepare_target(model_, energy, *ops_));
+  for (TargetKind kind : {TargetKind::forces, TargetKind::stress}) {
+    if (const Target* t = direct_target(model_, kind, energy.name)) {
+      targets_.push_back(prepare_target(model_, *t, *ops_));
+    }
+  }
+  for (const Llpr& llpr : model_.llpr) {
+    if (llpr.target != energy.name) continue;
+    uncertainty_.emplace(llpr, model_.config.readout_layers() * 2 * model_.config.d_head);
+  }
+  model_.tensors.clear();
+}
+
+template <class Real, MemSpace S>
+AtomBatch<S> PetEngine<Real, S>::atoms() const {
+  return {constant(g_.positions), constant(g_.first_atom), constant(g_.cells), constant(g_.pbc)};
+}
+
+template <class Real, MemSpace S>
+AdaptiveCutoffArgs<S> PetEngine<Real, S>::adaptive_args() const {
+  const auto& c = model_.config;
+  return {.method = c.adaptive_method,
+          .cutoff = c.cutoff,
+          .width = c.cutoff_width_adaptive,
+          .num_neighbors = *c.num_neighbors_adaptive,
+          .offsets = constant(g_.list.offsets),
+          .distance = constant(g_.distance),
+          .radius = g_.radius.view(),
+          .slope = g_.slope.view(),
+          .root = g_.root.view()};
+}
+
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::load(const HostBatch& batch) {
+  upload(batch.positions, g_.positions);
+  upload(batch.first_atom, g_.first_atom);
+  upload(batch.cells, g_.cells);
+  upload(batch.pbc, g_.pbc);
+  upload(batch.species, g_.species);
+  upload(batch.structure, g_.structure);
+  upload(std::vector<Real>(batch.conditioning.begin(), batch.conditioning.end()), g_.conditioning);
+}
+
+/// List, distances, adaptive radii, kept edges and their weights.
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::build_edges() {
+  const auto& c = model_.config;
+  ops_->neighbor_list({atoms(), c.cutoff, &g_.list});
+  const std::int64_t n = g_.positions.size(), pairs = g_.list.neighbor.size();
+  g_.vector.resize(pairs);
+  g_.distance.resize(pairs);
+  ops_->pair_geometry({atoms(), &g_.list, g_.vector.view(), g_.distance.view()});
+  if (c.num_neighbors_adaptive) {
+    for (auto* b : {&g_.radius, &g_.slope, &g_.root}) b->resize(n);
+    ops_->adaptive_cutoff(adaptive_args());
+  }
+  ops_->select_edges({&g_.list, constant(g_.distance), constant(g_.radius), c.cutoff, &g_.edges});
+  const std::int64_t edges = g_.edges.pair.size();
+  g_.weight.resize(edges);
+  g_.weight_slope.resize(edges);
+  g_.edge_vector.resize(edges);
+  g_.edge_species.resize(edges);
+  ops_->cutoff_weights({c.cutoff_function, c.cutoff_width, &g_.edges, constant(g_.distance),
+                        g_.weight.view(), g_.weight_slope.view()});
+  ops_->gather_edges({&g_.edges, constant(g_.vector), constant(g_.species), g_.edge_vector.view(),
+                      g_.edge_species.view()});
+}
+
+template <class Real, MemSpace S>
+NetworkInput<Real, S> PetEngine<Real, S>::network_input() const {
+  NetworkInput<Real, S> in{.offsets = constant(g_.edges.offsets),
+                           .reverse = constant(g_.edges.reverse),
+                           .species = constant(g_.species),
+                           .edge_species = constant(g_.edge_species),
+                           .vector = constant(g_.edge_vector),
+                           .weight = constant(g_.weight),
+                           .conditioning = {},
+                           .structure = constant(g_.structure)};
+  if (model_.config.system_conditioning) {
+    in.conditioning = {g_.conditioning.data(), g_.cells.size(), model_.config.d_node};
+  }
+  return in;
+}
+
+template <class Real, MemSpace S>
+std::vector<Prediction<Real, S>> PetEngine<Real, S>::predictions(const EvaluateOptions& options) {
+  std::vector<Prediction<Real, S>> all;
+  const std::int64_t n = g_.positions.size();
+  for (std::size_t t = 0; t < targets_.size(); ++t) {
+    if (t > 0 && !options.direct) break;
+    const std::int64_t outputs = targets_[t].target.outputs;
+    g_.prediction[t].resize(n * outputs);
+    all.push_back({&targets_[t], {g_.prediction[t].data(), n, outputs}, {}});
+  }
+  if (options.uncertainty || options.last_layer_features) {
+    const std::int64_t width = model_.config.readout_layers() * 2 * model_.config.d_head;
+    g_.features.resize(n * width);
+    all.front().features = {g_.features.data(), n, width};
+  }
+  return all;
+}
+
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::differentiate(const NetworkGradient<S>& gradient) {
+  g_.forces.resize(g_.positions.size());
+  g_.strain_gradient.resize(g_.cells.size());
+  std::optional<AdaptiveCutoffArgs<S>> adaptive;
+  if (model_.config.num_neighbors_adaptive) adaptive = adaptive_args();
+  ops_->edge_backward({.atoms = atoms(),
+                       .list = &g_.list,
+                       .edges = &g_.edges,
+                       .vector = constant(g_.vector),
+                       .distance = constant(g_.distance),
+                       .slope = constant(g_.weight_slope),
+                       .d_weight = gradient.d_weight,
+                       .d_vector = gradient.d_vector,
+                       .adaptive = adaptive ? &*adaptive : nullptr,
+                       .forces = g_.forces.view(),
+                       .strain_gradient = g_.strain_gradient.view()});
+}
+
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::add_repulsion(const HostBatch& batch, bool gradients,
+                                       std::vector<double>& energies, std::vector<Vec3>& forces,
+                                       std::vector<Mat3>& strain) {
+  ops_->neighbor_list({atoms(), zbl_cutoff(*model_.zbl), &g_.list});
+  g_.vector.resize(g_.list.neighbor.size());
+  g_.distance.resize(g_.list.neighbor.size());
+  ops_->pair_geometry({atoms(), &g_.list, g_.vector.view(), g_.distance.view()});
+  const auto vectors = download(constant(g_.vector));
+  add_zbl(*model_.zbl, model_.species, batch.species, batch.structure, g_.list, vectors, energies,
+          gradients ? &forces : nullptr, gradients ? &strain : nullptr);
+}
+
+template <class Real, MemSpace S>
+std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> structures,
+                                                 const EvaluateOptions& options) {
+  check(!options.uncertainty || uncertainty_.has_value(), ErrorCode::not_supported,
+        "this checkpoint holds no uncertainty for '{}' (it is not LLPR-wrapped), leave it out",
+        options_.energy);
+  const HostBatch batch = make_batch(model_, network_.conditioning(), structures);
+  load(batch);
+  build_edges();
+  auto requested = predictions(options);
+  NetworkGradient<S> gradient{.seed = targets_.front().target.scale.front(), .d_weight = {},
+                              .d_vector = {}};
+  network_.run(network_input(), requested, options.gradients ? &gradient : nullptr,
+               options_.tape_bytes);
+  if (options.gradients) differentiate(gradient);
+  std::vector<Result> results(structures.size());
+  read_energies(batch, options, structures, results);
+  if (options.direct) read_direct(requested, structures, results);
+  if (options.uncertainty) read_uncertainty(results);
+  if (!options.last_layer_features) {
+    for (Result& r : results) r.last_layer_features.clear();
+  }
+  return results;
+}
+
+template class PetEngine<float, MemSpace::host>;
+template class PetEngine<double, MemSpace::host>;
+
+}  // namespace trine::pet

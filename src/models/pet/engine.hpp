@@ -1,0 +1,66 @@
+// PET on a device: from structures to results.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "models/engine.hpp"
+#include "models/pet/batch.hpp"
+#include "models/pet/network.hpp"
+#include "models/pet/uncertainty.hpp"
+
+namespace trine::pet {
+
+/// Name of the energy target that `wanted` means: itself if given, else "energy", else the only one there is.
+/// Throws `Error(bad_input)` that lists the variants, or says why the target cannot be evaluated.
+const Target& choose_energy(const ModelData& model, const std::string& wanted);
+
+template <class Real, MemSpace S>
+class PetEngine final : public Engine {
+ public:
+  /// `options` has its defaults filled in. Weights are prepared here; `model`'s tensors may go afterwards.
+  PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops, const EngineOptions& options);
+
+  std::vector<Result> evaluate(std::span<const Structure> structures,
+                               const EvaluateOptions& options) override;
+  std::string device() const override { return ops_->description(); }
+
+ private:
+  /// Arrays of the batch at hand, reused from call to call.
+  struct Geometry {
+    Buffer<Vec3, S> positions, vector, edge_vector, forces;
+    Buffer<std::int64_t, S> first_atom;
+    Buffer<Mat3, S> cells, strain_gradient;
+    Buffer<std::array<bool, 3>, S> pbc;
+    Buffer<std::int32_t, S> species, structure, edge_species;
+    Buffer<double, S> distance, radius, slope, root, weight, weight_slope, prediction[3], features;
+    Buffer<Real, S> conditioning;
+    NeighborList<S> list;
+    Edges<S> edges;
+  };
+
+  AtomBatch<S> atoms() const;
+  AdaptiveCutoffArgs<S> adaptive_args() const;
+  void load(const HostBatch& batch);
+  void build_edges();
+  NetworkInput<Real, S> network_input() const;
+  std::vector<Prediction<Real, S>> predictions(const EvaluateOptions& options);
+  void differentiate(const NetworkGradient<S>& gradient);
+  void add_repulsion(const HostBatch& batch, bool gradients, std::vector<double>& energies,
+                     std::vector<Vec3>& forces, std::vector<Mat3>& strain);
+  void read_energies(const HostBatch& batch, const EvaluateOptions& options,
+                     std::span<const Structure> structures, std::vector<Result>& results);
+  void read_direct(const std::vector<Prediction<Real, S>>& predictions,
+                   std::span<const Structure> structures, std::vector<Result>& results);
+  void read_uncertainty(std::vector<Result>& results);
+
+  ModelData model_;
+  EngineOptions options_;
+  std::unique_ptr<Ops<Real, S>> ops_;
+  Network<Real, S> network_;
+  std::vector<TargetWeights<Real, S>> targets_;  ///< the energy, then direct heads
+  std::optional<Uncertainty> uncertainty_;
+  Geometry g_;
+};
+
+}  // namespace trine::pet

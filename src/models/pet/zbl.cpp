@@ -1,0 +1,81 @@
+#include "models/pet/zbl.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace trine::pet {
+namespace {
+
+constexpr double kCoulomb = 14.399645478425668;  // e^2 / (4 pi eps0) in eV Angstrom
+constexpr std::array<double, 4> kWeights = {0.02817, 0.28022, 0.50986, 0.18175};
+constexpr std::array<double, 4> kRates = {0.20162, 0.40290, 0.94229, 3.19980};
+
+/// Value and first two derivatives with respect to the distance.
+struct Jet {
+  double value, first, second;
+};
+
+/// Screened Coulomb repulsion z / r * sum_k c_k exp(-d_k r / a), without the switch.
+Jet screened_coulomb(double z_product, double length, double r) {
+  Jet sum{0, 0, 0};
+  for (std::size_t k = 0; k < kWeights.size(); ++k) {
+    const double rate = kRates[k] / length, e = kWeights[k] * std::exp(-rate * r);
+    sum.value += e;
+    sum.first -= rate * e;
+    sum.second += rate * rate * e;
+  }
+  const double q = kCoulomb * z_product / r;
+  return {q * sum.value, q * (sum.first - sum.value / r),
+          q * (sum.second - 2 * sum.first / r + 2 * sum.value / (r * r))};
+}
+
+/// Energy of a pair and its derivative: E0 plus a polynomial that takes value and two derivatives to zero at
+/// r_c = the sum of the covalent radii.
+Jet pair_energy(double zi, double zj, double r_c, double r) {
+  if (!(r <= r_c)) return {0, 0, 0};
+  const double length = 0.46850 / (std::pow(zi, 0.23) + std::pow(zj, 0.23));
+  const Jet e = screened_coulomb(zi * zj, length, r);
+  const Jet end = screened_coulomb(zi * zj, length, r_c);
+  const double a = (-3 * end.first + r_c * end.second) / (r_c * r_c);
+  const double b = (2 * end.first - r_c * end.second) / (r_c * r_c * r_c);
+  const double c = -end.value + r_c * end.first / 2 - r_c * r_c * end.second / 12;
+  return {e.value + a * r * r * r / 3 + b * r * r * r * r / 4 + c,
+          e.first + a * r * r + b * r * r * r, 0};
+}
+
+}  // namespace
+
+double zbl_cutoff(const Zbl& zbl) {
+  return 2 * *std::max_element(zbl.covalent_radii.begin(), zbl.covalent_radii.end());
+}
+
+void add_zbl(const Zbl& zbl, std::span<const int> atomic_numbers,
+             std::span<const std::int32_t> species, std::span<const std::int32_t> structure,
+             const NeighborList<MemSpace::host>& list, std::span<const Vec3> vectors,
+             std::vector<double>& energies, std::vector<Vec3>* forces,
+             std::vector<Mat3>* strain_gradients) {
+  for (std::size_t i = 0; i < species.size(); ++i) {
+    const auto si = static_cast<std::size_t>(species[i]);
+    for (auto e = list.offsets[static_cast<std::int64_t>(i)];
+         e < list.offsets[static_cast<std::int64_t>(i) + 1]; ++e) {
+      const auto j = static_cast<std::size_t>(list.neighbor[e]);
+      const auto sj = static_cast<std::size_t>(species[j]);
+      const Vec3& v = vectors[static_cast<std::size_t>(e)];
+      const double r = std::hypot(v[0], v[1], v[2]);
+      const Jet pair = pair_energy(atomic_numbers[si], atomic_numbers[sj],
+                                   zbl.covalent_radii[si] + zbl.covalent_radii[sj], r);
+      energies[i] += pair.value / 2;
+      if (!forces || pair.first == 0) continue;
+      auto& strain = (*strain_gradients)[static_cast<std::size_t>(structure[i])];
+      for (std::size_t a = 0; a < 3; ++a) {
+        const double g = pair.first / 2 * v[a] / r;
+        (*forces)[i][a] += g;
+        (*forces)[j][a] -= g;
+        for (std::size_t b = 0; b < 3; ++b) strain[b][a] += v[b] * g;
+      }
+    }
+  }
+}
+
+}  // namespace trine::pet
