@@ -6,15 +6,18 @@ namespace trine::cpu {
 namespace isa_baseline {
 template <class Real>
 Kernels<Real> table();
+GeometryKernels geometry_table();
 }
 #ifdef TRINE_X86_KERNELS
 namespace isa_avx2 {
 template <class Real>
 Kernels<Real> table();
+GeometryKernels geometry_table();
 }
 namespace isa_avx512 {
 template <class Real>
 Kernels<Real> table();
+GeometryKernels geometry_table();
 }
 #endif
 
@@ -44,6 +47,16 @@ Kernels<Real> choose() {
   }
 }
 
+GeometryKernels choose_geometry() {
+  switch (detect()) {
+#ifdef TRINE_X86_KERNELS
+    case InstructionSet::avx512: return isa_avx512::geometry_table();
+    case InstructionSet::avx2: return isa_avx2::geometry_table();
+#endif
+    default: return isa_baseline::geometry_table();
+  }
+}
+
 }  // namespace
 
 template <class Real>
@@ -54,6 +67,11 @@ const Kernels<Real>& kernels() {
 
 template const Kernels<float>& kernels<float>();
 template const Kernels<double>& kernels<double>();
+
+const GeometryKernels& geometry_kernels() {
+  static const GeometryKernels table = choose_geometry();
+  return table;
+}
 
 std::int64_t attention_scratch(std::int64_t tokens, std::int64_t head_width) {
   const std::int64_t lanes = 16;  // the widest register, in floats

@@ -83,12 +83,23 @@ struct Kernels {
   Real (*dot)(std::int64_t n, const Real* x, const Real* y);
 };
 
+/// Inner loops of the geometry, always in double.
+struct GeometryKernels {
+  /// Smooth step from 1 (u <= 0) to 0 (u >= 1) and its derivative db/du (pet-spec 2.2).
+  void (*bump)(std::int64_t n, const double* u, double* value, double* slope);
+  /// out[k] = |(x[k], y[k], z[k]) - point|^2
+  void (*squared_distances)(std::int64_t n, const double* x, const double* y, const double* z,
+                            const double* point, double* out);
+};
+
 /// Elements of scratch that `attention` and `attention_backward` need for `tokens` tokens.
 std::int64_t attention_scratch(std::int64_t tokens, std::int64_t head_width);
 
 /// The table for the widest instruction set of this processor.
 template <class Real>
 const Kernels<Real>& kernels();
+
+const GeometryKernels& geometry_kernels();
 
 /// Its name: "AVX-512", "AVX2" or "baseline".
 const char* instruction_set();

@@ -1,6 +1,7 @@
 // The kernels of one instruction set, gathered. Compiled once per set; see CMakeLists.txt of src/cpu.
 #include "cpu/kernels/activation.hpp"
 #include "cpu/kernels/attention.hpp"
+#include "cpu/kernels/geometry.hpp"
 #include "cpu/kernels/message.hpp"
 #include "cpu/kernels/norm.hpp"
 
@@ -22,6 +23,10 @@ Kernels<Real> table() {
           .embed_backward = embed_backward<Real>,
           .axpby = axpby<Real>,
           .dot = dot<Real>};
+}
+
+GeometryKernels geometry_table() {
+  return {.bump = bump, .squared_distances = squared_distances};
 }
 
 template Kernels<float> table<float>();
