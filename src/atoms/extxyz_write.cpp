@@ -108,9 +108,9 @@ class FrameWriter {
     }
     if (!results_.forces.empty()) text_ += ":forces:R:3";
     add_kept_keys();
-    if (structure_.charge) add_number("charge", *structure_.charge);
+    if (structure_.charge) add_count("charge", *structure_.charge);
     if (structure_.spin_multiplicity) {
-      add_number("spin_multiplicity", *structure_.spin_multiplicity);
+      add_count("spin_multiplicity", *structure_.spin_multiplicity);
     }
     add_result_keys();
     const auto& pbc = structure_.pbc;
@@ -155,6 +155,16 @@ class FrameWriter {
   void add_number(std::string_view key, double value) {
     text_ += fmt::format(" {}=", key);
     atoms::append_real(text_, value);
+  }
+
+  /// A number that is an integer by its meaning, which other programs expect to see as one.
+  void add_count(std::string_view key, double value) {
+    constexpr double kLargest = 1e9;
+    if (std::abs(value) < kLargest && value == std::trunc(value)) {
+      text_ += fmt::format(" {}={}", key, static_cast<long>(value));
+    } else {
+      add_number(key, value);
+    }
   }
 
   void add_nine(const Mat3& matrix) {

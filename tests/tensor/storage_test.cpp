@@ -1,0 +1,65 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "tensor/buffer.hpp"
+#include "tensor/view.hpp"
+
+namespace trine {
+namespace {
+
+TEST(Buffer, IsAlignedGrowsAndNeverShrinks) {
+  Buffer<float> buffer(3);
+  ASSERT_EQ(buffer.size(), 3);
+  const float* first = buffer.data();
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % kAlignment, 0U);
+  buffer.resize(1);
+  EXPECT_EQ(buffer.size(), 1);
+  EXPECT_EQ(buffer.data(), first);
+  buffer.resize(3);
+  EXPECT_EQ(buffer.data(), first);
+  buffer.resize(100'000);
+  EXPECT_EQ(buffer.size(), 100'000);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % kAlignment, 0U);
+  buffer[99'999] = 2.0F;
+  EXPECT_EQ(buffer.view()[99'999], 2.0F);
+}
+
+TEST(Buffer, MovesItsMemory) {
+  Buffer<int> from(4);
+  from[2] = 7;
+  const int* memory = from.data();
+  const Buffer<int> to = std::move(from);
+  EXPECT_EQ(to.data(), memory);
+  EXPECT_EQ(to[2], 7);
+}
+
+TEST(Vector, SlicesAndReadsAsConst) {
+  Buffer<int> buffer(5);
+  std::iota(buffer.view().begin(), buffer.view().end(), 10);
+  const Vector<int> middle = buffer.view().slice(1, 3);
+  EXPECT_EQ(middle.size, 3);
+  EXPECT_EQ(middle[0], 11);
+  const Vector<const int> reading = middle;
+  EXPECT_EQ(std::accumulate(reading.begin(), reading.end(), 0), 36);
+  EXPECT_TRUE(Vector<int>{}.empty());
+}
+
+TEST(Matrix, SlicesKeepTheStride) {
+  Buffer<int> buffer(12);
+  std::iota(buffer.view().begin(), buffer.view().end(), 0);
+  const Matrix<int> matrix(buffer.data(), 3, 4);
+  EXPECT_EQ(matrix.stride, 4);
+  const Matrix<const int> block = matrix.slice_rows(1, 2).slice_cols(1, 2);
+  EXPECT_EQ(block.rows, 2);
+  EXPECT_EQ(block.cols, 2);
+  EXPECT_EQ(block.row(0)[0], 5);
+  EXPECT_EQ(block.row(1)[1], 10);
+  EXPECT_FALSE(block.empty());
+  EXPECT_TRUE(Matrix<int>{}.empty());
+}
+
+}  // namespace
+}  // namespace trine
