@@ -1,0 +1,26 @@
+# What `cmake --install` puts where: program, library, public headers, package files, the model, documents.
+#
+# The library is shared by default: a program that uses it then needs libtrine alone to compile and
+# link, and LAMMPS or Python can load it. With -DBUILD_SHARED_LIBS=OFF the package asks for the
+# libraries that trine uses as well, because a static library does not carry them.
+include(CMakePackageConfigHelpers)
+
+set_target_properties(trine PROPERTIES VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/trine)
+
+install(TARGETS trine EXPORT trineTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/trine DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+install(EXPORT trineTargets NAMESPACE trine:: DESTINATION ${package_folder})
+configure_package_config_file(cmake/trineConfig.cmake.in trineConfig.cmake
+  INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(trineConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/trineConfig.cmake ${PROJECT_BINARY_DIR}/trineConfigVersion.cmake
+  DESTINATION ${package_folder})
+
+if(TARGET trine_cli)
+  install(TARGETS trine_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(FILES models/trine-mini.ckpt DESTINATION ${CMAKE_INSTALL_DATADIR}/trine/models)
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
