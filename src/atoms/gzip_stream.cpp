@@ -14,7 +14,7 @@
 namespace trine::atoms {
 namespace {
 
-constexpr std::size_t kInputBytes = std::size_t{1} << 16;
+constexpr std::size_t kInputBytes = std::size_t{1} << 15;
 constexpr int kGzipOnly = 16 + MAX_WBITS;  // how zlib is told to expect a gzip header
 
 // Structures as text shrink 3 to 20 times. Data that grow much more than that, and beyond what a

@@ -12,7 +12,7 @@
 namespace trine::atoms {
 namespace {
 
-constexpr std::size_t kWindowBytes = std::size_t{1} << 18;
+constexpr std::size_t kWindowBytes = std::size_t{1} << 16;
 constexpr std::size_t kLongestLine = std::size_t{1} << 24;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
