@@ -14,6 +14,8 @@ std::unique_ptr<Ops<Real, MemSpace::host>> make_cpu(int threads) {
 template std::unique_ptr<Ops<float, MemSpace::host>> make_cpu<float>(int);
 template std::unique_ptr<Ops<double, MemSpace::host>> make_cpu<double>(int);
 
-int default_threads() { return omp_get_max_threads(); }
+int default_threads() {
+  return omp_get_max_threads();
+}
 
 }  // namespace trine

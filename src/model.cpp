@@ -58,9 +58,10 @@ ModelInfo describe(const std::string& path, const pet::ModelData& data) {
 
 EngineOptions with_defaults(EngineOptions options) {
   check(options.threads >= 0, ErrorCode::usage,
-        "{} threads (the number cannot be negative), leave it out to use all cores", options.threads);
-  check(options.tape_bytes >= 0, ErrorCode::usage, "tape_bytes is negative ({}), use 0 for the default",
-        options.tape_bytes);
+        "{} threads (the number cannot be negative), leave it out to use all cores",
+        options.threads);
+  check(options.tape_bytes >= 0, ErrorCode::usage,
+        "tape_bytes is negative ({}), use 0 for the default", options.tape_bytes);
   if (options.threads == 0) options.threads = std::max(1, default_threads());
   if (options.tape_bytes == 0) options.tape_bytes = available_memory() / 2;
   return options;
@@ -74,7 +75,9 @@ struct Model::Impl {
   std::unique_ptr<Engine> engine;
 };
 
-ModelInfo read_model_info(const std::string& path) { return describe(path, read_model(path)); }
+ModelInfo read_model_info(const std::string& path) {
+  return describe(path, read_model(path));
+}
 
 Model Model::load(const std::string& path, const EngineOptions& requested) {
   auto impl = std::make_unique<Impl>();
@@ -98,8 +101,12 @@ Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
 
-const ModelInfo& Model::info() const { return impl_->info; }
-const EngineOptions& Model::options() const { return impl_->options; }
+const ModelInfo& Model::info() const {
+  return impl_->info;
+}
+const EngineOptions& Model::options() const {
+  return impl_->options;
+}
 
 Result Model::evaluate(const Structure& structure, const EvaluateOptions& options) {
   return std::move(evaluate(std::span(&structure, 1), options).front());

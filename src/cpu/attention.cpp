@@ -33,28 +33,34 @@ AttentionAtom<Real> describe(const AttentionArgs<Real, kHost>& a, std::int64_t i
 template <class Real>
 void attention(const AttentionArgs<Real, kHost>& a, Threads<Real>& threads) {
   const int count = static_cast<int>(threads.size());
-  parallel(count, a.layout.atoms, [&](std::int64_t i, int thread) {
-    auto atom = describe(a, i, threads[static_cast<std::size_t>(thread)]);
-    atom.out_node = a.out.row(i);
-    atom.out_edges = a.out.row(a.layout.atoms + a.layout.offsets[i] - a.layout.offsets[0]);
-    kernels<Real>().attention(atom);
-  }, 4);
+  parallel(
+      count, a.layout.atoms,
+      [&](std::int64_t i, int thread) {
+        auto atom = describe(a, i, threads[static_cast<std::size_t>(thread)]);
+        atom.out_node = a.out.row(i);
+        atom.out_edges = a.out.row(a.layout.atoms + a.layout.offsets[i] - a.layout.offsets[0]);
+        kernels<Real>().attention(atom);
+      },
+      4);
 }
 
 template <class Real>
 void attention_backward(const AttentionBackwardArgs<Real, kHost>& a, Threads<Real>& threads) {
   const auto& layout = a.forward.layout;
   const int count = static_cast<int>(threads.size());
-  parallel(count, layout.atoms, [&](std::int64_t i, int thread) {
-    const std::int64_t first = layout.offsets[i] - layout.offsets[0];
-    auto atom = describe(a.forward, i, threads[static_cast<std::size_t>(thread)]);
-    atom.d_out_node = a.d_out.row(i);
-    atom.d_out_edges = a.d_out.row(layout.atoms + first);
-    atom.d_qkv_node = a.d_qkv.row(i);
-    atom.d_qkv_edges = a.d_qkv.row(layout.atoms + first);
-    atom.d_weight = a.d_weight.data + first;
-    kernels<Real>().attention_backward(atom);
-  }, 4);
+  parallel(
+      count, layout.atoms,
+      [&](std::int64_t i, int thread) {
+        const std::int64_t first = layout.offsets[i] - layout.offsets[0];
+        auto atom = describe(a.forward, i, threads[static_cast<std::size_t>(thread)]);
+        atom.d_out_node = a.d_out.row(i);
+        atom.d_out_edges = a.d_out.row(layout.atoms + first);
+        atom.d_qkv_node = a.d_qkv.row(i);
+        atom.d_qkv_edges = a.d_qkv.row(layout.atoms + first);
+        atom.d_weight = a.d_weight.data + first;
+        kernels<Real>().attention_backward(atom);
+      },
+      4);
 }
 
 template void attention(const AttentionArgs<float, kHost>&, Threads<float>&);

@@ -21,7 +21,8 @@ const dnnl::engine& dnnl_engine() {
   return engine;
 }
 
-/// oneDNN plans for the threads it sees when a primitive is made, and each panel belongs to one thread.
+/// oneDNN plans for the threads it sees when a primitive is made, and each panel belongs to one
+/// thread.
 class SingleThreaded {
  public:
   SingleThreaded() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -46,7 +47,9 @@ dnnl::matmul::primitive_desc describe(std::int64_t inner, std::int64_t columns) 
 #endif
 }
 
-int to_int(std::int64_t n) { return static_cast<int>(n); }
+int to_int(std::int64_t n) {
+  return static_cast<int>(n);
+}
 
 }  // namespace
 
@@ -95,8 +98,8 @@ PackedMatrix<float>::PackedMatrix(Matrix<const float> w, Transpose transpose,
     auto description = describe(inner, block.count);
     const bool flipped = transpose == Transpose::yes;
     const float* first = flipped ? w.row(block.first) : w.data + block.first;
-    const dnnl::memory::dims strides = flipped ? dnnl::memory::dims{1, w.stride}
-                                               : dnnl::memory::dims{w.stride, 1};
+    const dnnl::memory::dims strides =
+        flipped ? dnnl::memory::dims{1, w.stride} : dnnl::memory::dims{w.stride, 1};
     dnnl::memory plain({{inner, block.count}, kFloat, strides}, dnnl_engine(),
                        const_cast<float*>(first));
     dnnl::memory packed(description.weights_desc(), dnnl_engine());

@@ -1,9 +1,10 @@
 // Matrix products of fixed shape with a packed right-hand side: the only place that calls a BLAS.
 //
-// Every product is done in panels of kPanelRows rows against blocks of columns, each panel by one thread. The
-// shapes of the calls therefore never depend on the number of rows or threads, and a row's result depends on
-// that row alone. float goes through oneDNN (its packed brgemm kernels were 1.2 times as fast as OpenBLAS on
-// these shapes, see docs/performance-notes.md), double through OpenBLAS (oneDNN has no double).
+// Every product is done in panels of kPanelRows rows against blocks of columns, each panel by one
+// thread. The shapes of the calls therefore never depend on the number of rows or threads, and a
+// row's result depends on that row alone. float goes through oneDNN (its packed brgemm kernels
+// were 1.2 times as fast as OpenBLAS on these shapes, see docs/performance-notes.md), double
+// through OpenBLAS (oneDNN has no double).
 #pragma once
 
 #include <cstdint>
@@ -54,7 +55,8 @@ class PackedMatrix {
 
   const std::vector<ColumnBlock>& blocks() const { return blocks_; }
 
-  /// tile (kPanelRows, block.count) = x (kPanelRows, inner) B[:, block]; both dense. Adds nothing, scales nothing.
+  /// tile (kPanelRows, block.count) = x (kPanelRows, inner) B[:, block]; both dense. Adds nothing,
+  /// scales nothing.
   void multiply(std::size_t block, const Real* x, Real* tile, GemmThread<Real>& thread) const;
 
  private:

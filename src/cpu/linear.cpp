@@ -43,15 +43,16 @@ Buffer<Real> reordered(Matrix<const Real> w, const std::vector<std::int64_t>& or
   return copy;
 }
 
-/// How the tiles of an (M, columns) product are dealt out: whole panels when there are enough of them, else
-/// single tiles. A tile's numbers are the same either way.
+/// How the tiles of an (M, columns) product are dealt out: whole panels when there are enough of
+/// them, else single tiles. A tile's numbers are the same either way.
 struct TileSchedule {
   std::int64_t rows;
   std::size_t blocks;
   bool split;
 
   TileSchedule(std::int64_t rows_, std::size_t blocks_, std::size_t threads)
-      : rows(rows_), blocks(blocks_),
+      : rows(rows_),
+        blocks(blocks_),
         split(threads > 1 && panels() < 4 * static_cast<std::int64_t>(threads)) {}
 
   std::int64_t panels() const { return (rows + kPanelRows - 1) / kPanelRows; }
@@ -72,7 +73,8 @@ struct TileSchedule {
   }
 };
 
-/// `rows` rows of x from `first`, dense and padded with zeros to a whole panel; x itself when it already is that.
+/// `rows` rows of x from `first`, dense and padded with zeros to a whole panel; x itself when it
+/// already is that.
 template <class Real>
 const Real* dense_panel(Matrix<const Real> x, std::int64_t first, std::int64_t rows,
                         Buffer<Real>& scratch) {
@@ -92,16 +94,20 @@ T* at(Matrix<T> m, std::int64_t row, std::int64_t column) {
 template <class Real>
 void run_epilogue(LinearActivation activation, const TileEpilogue<Real>& e) {
   switch (activation) {
-    case LinearActivation::none: return kernels<Real>().epilogue_linear(e);
-    case LinearActivation::silu: return kernels<Real>().epilogue_silu(e);
-    case LinearActivation::swiglu: return kernels<Real>().epilogue_swiglu(e);
+    case LinearActivation::none:
+      return kernels<Real>().epilogue_linear(e);
+    case LinearActivation::silu:
+      return kernels<Real>().epilogue_silu(e);
+    case LinearActivation::swiglu:
+      return kernels<Real>().epilogue_swiglu(e);
   }
 }
 
 /// dz of a panel: dy itself without an activation, else dy through the activation's derivative.
 template <class Real>
-const Real* gradient_panel(const LinearBackwardArgs<Real, MemSpace::host>& a, const CpuLinear<Real>& w,
-                           std::int64_t first, std::int64_t rows, ThreadScratch<Real>& t) {
+const Real* gradient_panel(const LinearBackwardArgs<Real, MemSpace::host>& a,
+                           const CpuLinear<Real>& w, std::int64_t first, std::int64_t rows,
+                           ThreadScratch<Real>& t) {
   if (w.activation() == LinearActivation::none) return dense_panel(a.dy, first, rows, t.panel);
   t.gradient.resize(kPanelRows * w.pre());
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -159,15 +165,19 @@ void linear(const LinearArgs<Real, MemSpace::host>& a, std::vector<ThreadScratch
     for (std::size_t b = begin; b < end; ++b) {
       w.forward().multiply(b, x, t.tile.data(), t.gemm);
       const std::int64_t z = blocks[b].first, y = z / narrowing;
-      run_epilogue<Real>(
-          w.activation(),
-          {.tile = t.tile.data(), .rows = rows, .columns = blocks[b].count,
-           .bias = w.bias() ? w.bias() + z : nullptr,
-           .addend = at(a.addend, first, z), .addend_stride = a.addend.stride,
-           .pre = at(a.pre, first, z), .pre_stride = a.pre.stride,
-           .residual = {at(a.residual[0], first, y), at(a.residual[1], first, y)},
-           .residual_stride = {a.residual[0].stride, a.residual[1].stride},
-           .y = at(a.y, first, y), .y_stride = a.y.stride});
+      run_epilogue<Real>(w.activation(),
+                         {.tile = t.tile.data(),
+                          .rows = rows,
+                          .columns = blocks[b].count,
+                          .bias = w.bias() ? w.bias() + z : nullptr,
+                          .addend = at(a.addend, first, z),
+                          .addend_stride = a.addend.stride,
+                          .pre = at(a.pre, first, z),
+                          .pre_stride = a.pre.stride,
+                          .residual = {at(a.residual[0], first, y), at(a.residual[1], first, y)},
+                          .residual_stride = {a.residual[0].stride, a.residual[1].stride},
+                          .y = at(a.y, first, y),
+                          .y_stride = a.y.stride});
     }
   });
 }
@@ -188,12 +198,18 @@ void linear_backward(const LinearBackwardArgs<Real, MemSpace::host>& a,
       w.backward().multiply(b, dz, t.tile.data(), t.gemm);
       Real* dx = at(a.dx, first, blocks[b].first);
       run_epilogue<Real>(LinearActivation::none,
-                         {.tile = t.tile.data(), .rows = rows, .columns = blocks[b].count,
-                          .bias = nullptr, .addend = nullptr, .addend_stride = 0,
-                          .pre = nullptr, .pre_stride = 0,
+                         {.tile = t.tile.data(),
+                          .rows = rows,
+                          .columns = blocks[b].count,
+                          .bias = nullptr,
+                          .addend = nullptr,
+                          .addend_stride = 0,
+                          .pre = nullptr,
+                          .pre_stride = 0,
                           .residual = {a.write == Write::add ? dx : nullptr, nullptr},
                           .residual_stride = {a.dx.stride, 0},
-                          .y = dx, .y_stride = a.dx.stride});
+                          .y = dx,
+                          .y_stride = a.dx.stride});
     }
   });
 }
@@ -201,7 +217,8 @@ void linear_backward(const LinearBackwardArgs<Real, MemSpace::host>& a,
 template class CpuLinear<float>;
 template class CpuLinear<double>;
 template void linear(const LinearArgs<float, MemSpace::host>&, std::vector<ThreadScratch<float>>&);
-template void linear(const LinearArgs<double, MemSpace::host>&, std::vector<ThreadScratch<double>>&);
+template void linear(const LinearArgs<double, MemSpace::host>&,
+                     std::vector<ThreadScratch<double>>&);
 template void linear_backward(const LinearBackwardArgs<float, MemSpace::host>&,
                               std::vector<ThreadScratch<float>>&);
 template void linear_backward(const LinearBackwardArgs<double, MemSpace::host>&,

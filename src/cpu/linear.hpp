@@ -1,4 +1,5 @@
-// Linear layers on the CPU: panels of rows through packed products, epilogues while the tile is in the cache.
+// Linear layers on the CPU: panels of rows through packed products, epilogues while the tile is in
+// the cache.
 #pragma once
 
 #include <vector>
@@ -14,14 +15,15 @@ namespace trine::cpu {
 template <class Real>
 struct ThreadScratch {
   GemmThread<Real> gemm;
-  Buffer<Real> panel;      ///< a panel of x or dy, padded to kPanelRows
-  Buffer<Real> gradient;   ///< a panel of dz
-  Buffer<Real> tile;       ///< one product
-  Buffer<Real> rows;       ///< a few rows, or the attention scratch of one atom
+  Buffer<Real> panel;     ///< a panel of x or dy, padded to kPanelRows
+  Buffer<Real> gradient;  ///< a panel of dz
+  Buffer<Real> tile;      ///< one product
+  Buffer<Real> rows;      ///< a few rows, or the attention scratch of one atom
 };
 
-/// Weights for both directions. With swiglu the rows of W are reordered into blocks [v_b | g_b] so that a tile
-/// holds both halves of its outputs; `pre` of the contract has its columns in that order.
+/// Weights for both directions. With swiglu the rows of W are reordered into blocks [v_b | g_b] so
+/// that a tile holds both halves of its outputs; `pre` of the contract has its columns in that
+/// order.
 template <class Real>
 class CpuLinear final : public PackedLinear<Real, MemSpace::host> {
  public:
@@ -40,7 +42,8 @@ class CpuLinear final : public PackedLinear<Real, MemSpace::host> {
 };
 
 template <class Real>
-void linear(const LinearArgs<Real, MemSpace::host>& args, std::vector<ThreadScratch<Real>>& threads);
+void linear(const LinearArgs<Real, MemSpace::host>& args,
+            std::vector<ThreadScratch<Real>>& threads);
 
 template <class Real>
 void linear_backward(const LinearBackwardArgs<Real, MemSpace::host>& args,

@@ -9,8 +9,8 @@
 
 namespace trine::cpu {
 
-/// Runs `task(i, thread)` for i in [0, tasks), handing out `grain` tasks at a time. The first exception
-/// of a task is rethrown after the loop.
+/// Runs `task(i, thread)` for i in [0, tasks), handing out `grain` tasks at a time. The first
+/// exception of a task is rethrown after the loop.
 template <class Task>
 void parallel(int threads, std::int64_t tasks, Task&& task, std::int64_t grain = 1) {
   if (threads <= 1 || tasks <= grain) {

@@ -41,17 +41,20 @@ double gather_features(const ReadoutArgs<Real, kHost>& a, std::int64_t i, double
 template <class Real>
 void readout(const ReadoutArgs<Real, kHost>& a, Threads<Real>& threads) {
   const std::int64_t width = a.node.cols;
-  parallel(static_cast<int>(threads.size()), a.layout.atoms, [&](std::int64_t i, int) {
-    std::vector<double> features(static_cast<std::size_t>(2 * width));
-    const double f_total = gather_features(a, i, features.data());
-    for (std::int64_t o = 0; o < a.prediction.cols; ++o) {
-      a.prediction.row(i)[o] += dot(a.last.node_weight.row(o), features.data(), width) +
-                                a.last.node_bias[o] +
-                                dot(a.last.edge_weight.row(o), features.data() + width, width) +
-                                f_total * a.last.edge_bias[o];
-    }
-    if (!a.features.empty()) std::copy(features.begin(), features.end(), a.features.row(i));
-  }, kAtomsPerTask);
+  parallel(
+      static_cast<int>(threads.size()), a.layout.atoms,
+      [&](std::int64_t i, int) {
+        std::vector<double> features(static_cast<std::size_t>(2 * width));
+        const double f_total = gather_features(a, i, features.data());
+        for (std::int64_t o = 0; o < a.prediction.cols; ++o) {
+          a.prediction.row(i)[o] += dot(a.last.node_weight.row(o), features.data(), width) +
+                                    a.last.node_bias[o] +
+                                    dot(a.last.edge_weight.row(o), features.data() + width, width) +
+                                    f_total * a.last.edge_bias[o];
+        }
+        if (!a.features.empty()) std::copy(features.begin(), features.end(), a.features.row(i));
+      },
+      kAtomsPerTask);
 }
 
 template <class Real>
@@ -59,16 +62,19 @@ void readout_backward(const ReadoutBackwardArgs<Real, kHost>& a, Threads<Real>& 
   const double* node = a.last.node_weight.data;
   const double* edge = a.last.edge_weight.data;
   const std::int64_t width = a.d_edge.cols, base = a.layout.offsets[0];
-  parallel(static_cast<int>(threads.size()), a.layout.atoms, [&](std::int64_t i, int) {
-    std::transform(node, node + width, a.d_node.row(i),
-                   [&](double w) { return static_cast<Real>(a.seed * w); });
-    for (std::int64_t e = a.layout.offsets[i] - base; e < a.layout.offsets[i + 1] - base; ++e) {
-      a.d_weight[e] += a.seed * (dot(edge, a.edge.row(e), width) + a.last.edge_bias[0]);
-      const double factor = a.seed * static_cast<double>(a.weight[e]);
-      std::transform(edge, edge + width, a.d_edge.row(e),
-                     [&](double w) { return static_cast<Real>(factor * w); });
-    }
-  }, kAtomsPerTask);
+  parallel(
+      static_cast<int>(threads.size()), a.layout.atoms,
+      [&](std::int64_t i, int) {
+        std::transform(node, node + width, a.d_node.row(i),
+                       [&](double w) { return static_cast<Real>(a.seed * w); });
+        for (std::int64_t e = a.layout.offsets[i] - base; e < a.layout.offsets[i + 1] - base; ++e) {
+          a.d_weight[e] += a.seed * (dot(edge, a.edge.row(e), width) + a.last.edge_bias[0]);
+          const double factor = a.seed * static_cast<double>(a.weight[e]);
+          std::transform(edge, edge + width, a.d_edge.row(e),
+                         [&](double w) { return static_cast<Real>(factor * w); });
+        }
+      },
+      kAtomsPerTask);
 }
 
 template void readout(const ReadoutArgs<float, kHost>&, Threads<float>&);

@@ -47,9 +47,8 @@ void joined_row(const CombineArgs<Real, kHost>& a, std::int64_t row, Real* out) 
 template <class Real>
 void norm(const NormArgs<Real, kHost>& a, Threads<Real>& threads) {
   const auto n = row_of(a.norm);
-  for_each_row(a.x.rows, threads, [&](std::int64_t r, auto&) {
-    kernels<Real>().norm(n, a.x.row(r), a.y.row(r));
-  });
+  for_each_row(a.x.rows, threads,
+               [&](std::int64_t r, auto&) { kernels<Real>().norm(n, a.x.row(r), a.y.row(r)); });
 }
 
 template <class Real>
@@ -147,16 +146,16 @@ void scale(const ScaleArgs<Real, kHost>& a, Threads<Real>& threads) {
   });
 }
 
-#define TRINE_INSTANTIATE(Real)                                                               \
-  template void norm(const NormArgs<Real, kHost>&, Threads<Real>&);                           \
-  template void norm_backward(const NormBackwardArgs<Real, kHost>&, Threads<Real>&);          \
-  template void edge_embedding(const EdgeEmbeddingArgs<Real, kHost>&, Threads<Real>&);        \
-  template void edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, kHost>&,        \
-                                        Threads<Real>&);                                      \
-  template void combine(const CombineArgs<Real, kHost>&, Threads<Real>&);                     \
-  template void combine_backward(const CombineBackwardArgs<Real, kHost>&, Threads<Real>&);    \
-  template void add_reversed(const AddReversedArgs<Real, kHost>&, Threads<Real>&);            \
-  template void gather_rows(const GatherRowsArgs<Real, kHost>&, Threads<Real>&);              \
+#define TRINE_INSTANTIATE(Real)                                                            \
+  template void norm(const NormArgs<Real, kHost>&, Threads<Real>&);                        \
+  template void norm_backward(const NormBackwardArgs<Real, kHost>&, Threads<Real>&);       \
+  template void edge_embedding(const EdgeEmbeddingArgs<Real, kHost>&, Threads<Real>&);     \
+  template void edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, kHost>&,     \
+                                        Threads<Real>&);                                   \
+  template void combine(const CombineArgs<Real, kHost>&, Threads<Real>&);                  \
+  template void combine_backward(const CombineBackwardArgs<Real, kHost>&, Threads<Real>&); \
+  template void add_reversed(const AddReversedArgs<Real, kHost>&, Threads<Real>&);         \
+  template void gather_rows(const GatherRowsArgs<Real, kHost>&, Threads<Real>&);           \
   template void scale(const ScaleArgs<Real, kHost>&, Threads<Real>&);
 TRINE_INSTANTIATE(float)
 TRINE_INSTANTIATE(double)

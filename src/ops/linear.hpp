@@ -32,9 +32,9 @@ class PackedLinear {
  public:
   virtual ~PackedLinear() = default;
 
-  std::int64_t in() const { return in_; }         ///< columns of x
-  std::int64_t pre() const { return pre_; }       ///< columns of z = x W^T + b
-  std::int64_t out() const { return out_; }       ///< columns of y
+  std::int64_t in() const { return in_; }    ///< columns of x
+  std::int64_t pre() const { return pre_; }  ///< columns of z = x W^T + b
+  std::int64_t out() const { return out_; }  ///< columns of y
   LinearActivation activation() const { return activation_; }
 
  protected:
@@ -56,8 +56,8 @@ struct LinearArgs {
   Matrix<const Real, S> x;  ///< (M, in)
   const PackedLinear<Real, S>* weight = nullptr;
   Matrix<const Real, S> addend;  ///< (M, pre) or empty; not with swiglu
-  /// (M, pre) out, or empty: z, kept for the backward pass, in a column order private to the device. May
-  /// alias `addend`.
+  /// (M, pre) out, or empty: z, kept for the backward pass, in a column order private to the
+  /// device. May alias `addend`.
   Matrix<Real, S> pre;
   std::array<Matrix<const Real, S>, 2> residual;  ///< (M, out) or empty
   Matrix<Real, S> y;                              ///< (M, out) out; may alias a residual

@@ -1,4 +1,5 @@
-// Contracts: embedding of edges, exchange of messages between the two directions of an edge, row look-ups.
+// Contracts: embedding of edges, exchange of messages between the two directions of an edge, row
+// look-ups.
 #pragma once
 
 #include <cstdint>
@@ -10,53 +11,53 @@
 
 namespace trine {
 
-/// pre_e = W4 [v_x, v_y, v_z, d] + table[species_e], d = sqrt(|v|^2 + 1e-15); and y = SiLU(pre) if asked.
-/// W4 and the table hold the edge embedder and the species' part of the layer that follows, multiplied
-/// out (pet-spec 4.7).
+/// pre_e = W4 [v_x, v_y, v_z, d] + table[species_e], d = sqrt(|v|^2 + 1e-15); and y = SiLU(pre) if
+/// asked. W4 and the table hold the edge embedder and the species' part of the layer that follows,
+/// multiplied out (pet-spec 4.7).
 template <class Real, MemSpace S>
 struct EdgeEmbeddingArgs {
-  Vector<const Vec3, S> vector;              ///< [E] Angstrom
-  Vector<const std::int32_t, S> species;     ///< [E] row of the table
-  Matrix<const Real, S> weight;              ///< (4, C)
-  Matrix<const Real, S> table;               ///< (species, C)
-  Matrix<Real, S> pre;                       ///< (E, C) out
-  Matrix<Real, S> y;                         ///< (E, C) out, or empty
+  Vector<const Vec3, S> vector;           ///< [E] Angstrom
+  Vector<const std::int32_t, S> species;  ///< [E] row of the table
+  Matrix<const Real, S> weight;           ///< (4, C)
+  Matrix<const Real, S> table;            ///< (species, C)
+  Matrix<Real, S> pre;                    ///< (E, C) out
+  Matrix<Real, S> y;                      ///< (E, C) out, or empty
 };
 
 /// d_vector += gradient through [v, d], with dz = dy SiLU'(pre).
 template <class Real, MemSpace S>
 struct EdgeEmbeddingBackwardArgs {
-  Vector<const Vec3, S> vector;   ///< [E]
-  Matrix<const Real, S> weight;   ///< (4, C)
-  Matrix<const Real, S> pre;      ///< (E, C) what SiLU was applied to
-  Matrix<const Real, S> dy;       ///< (E, C)
-  Vector<Vec3, S> d_vector;       ///< [E] accumulated
+  Vector<const Vec3, S> vector;  ///< [E]
+  Matrix<const Real, S> weight;  ///< (4, C)
+  Matrix<const Real, S> pre;     ///< (E, C) what SiLU was applied to
+  Matrix<const Real, S> dy;      ///< (E, C)
+  Vector<Vec3, S> d_vector;      ///< [E] accumulated
 };
 
 /// y_e = LayerNorm([message_e ; message_rev(e)]) for `y.rows` edges from `first` on.
 template <class Real, MemSpace S>
 struct CombineArgs {
-  NormParameters<Real, S> norm;                ///< over 2C columns
-  Matrix<const Real, S> message;               ///< (all E, C)
-  Vector<const std::int64_t, S> reverse;       ///< [all E]
+  NormParameters<Real, S> norm;           ///< over 2C columns
+  Matrix<const Real, S> message;          ///< (all E, C)
+  Vector<const std::int64_t, S> reverse;  ///< [all E]
   std::int64_t first = 0;
-  Matrix<Real, S> y;                           ///< (rows, 2C) out
+  Matrix<Real, S> y;  ///< (rows, 2C) out
 };
 
 /// The halves of the gradient: d_self belongs to message_e, d_reverse to message_rev(e).
 template <class Real, MemSpace S>
 struct CombineBackwardArgs {
   CombineArgs<Real, S> forward;
-  Matrix<const Real, S> dy;         ///< (rows, 2C)
-  Matrix<Real, S> d_self;           ///< (rows, C) accumulated
-  Matrix<Real, S> d_reverse;        ///< (rows, C) out
+  Matrix<const Real, S> dy;   ///< (rows, 2C)
+  Matrix<Real, S> d_self;     ///< (rows, C) accumulated
+  Matrix<Real, S> d_reverse;  ///< (rows, C) out
 };
 
 /// y_e = a x_e + b z_rev(e): the only step, with CombineArgs, that reads another centre's rows.
 template <class Real, MemSpace S>
 struct AddReversedArgs {
   Real a = 1;
-  Matrix<const Real, S> x;                ///< (E, C)
+  Matrix<const Real, S> x;  ///< (E, C)
   Real b = 1;
   Matrix<const Real, S> z;                ///< (E, C); must not alias y
   Vector<const std::int64_t, S> reverse;  ///< [E]
@@ -69,7 +70,7 @@ struct GatherRowsArgs {
   Matrix<const Real, S> table;
   Vector<const std::int32_t, S> index;  ///< [M]
   Write write = Write::overwrite;
-  Matrix<Real, S> y;                    ///< (M, C)
+  Matrix<Real, S> y;  ///< (M, C)
 };
 
 /// y = a x (must not alias), or y += a x.

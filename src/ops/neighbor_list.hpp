@@ -11,21 +11,22 @@ namespace trine {
 
 using Shift = std::array<std::int32_t, 3>;
 
-/// A batch of structures laid end to end: atoms `first_atom[b] .. first_atom[b+1]` belong to structure b.
+/// A batch of structures laid end to end: atoms `first_atom[b] .. first_atom[b+1]` belong to
+/// structure b.
 template <MemSpace S>
 struct AtomBatch {
-  Vector<const Vec3, S> positions;            ///< [N] Angstrom, unwrapped
-  Vector<const std::int64_t, S> first_atom;   ///< [B+1]
-  Vector<const Mat3, S> cells;                ///< [B] rows are lattice vectors
-  Vector<const std::array<bool, 3>, S> pbc;   ///< [B]
+  Vector<const Vec3, S> positions;           ///< [N] Angstrom, unwrapped
+  Vector<const std::int64_t, S> first_atom;  ///< [B+1]
+  Vector<const Mat3, S> cells;               ///< [B] rows are lattice vectors
+  Vector<const std::array<bool, 3>, S> pbc;  ///< [B]
 
   std::int64_t atoms() const { return positions.size; }
   std::int64_t structures() const { return cells.size; }
 };
 
 /// Directed pairs sorted by centre, then neighbour, then shift. Pair e joins its centre i and
-/// `neighbor[e]` = j; its vector is v = (r_j - r_i) + shift . cell, evaluated in double in just this
-/// order, so that v of the reverse pair (j, i, -shift) is the exact negative.
+/// `neighbor[e]` = j; its vector is v = (r_j - r_i) + shift . cell, evaluated in double in just
+/// this order, so that v of the reverse pair (j, i, -shift) is the exact negative.
 template <MemSpace S>
 struct NeighborList {
   Buffer<std::int64_t, S> offsets;   ///< [N+1] pairs of centre i are offsets[i] .. offsets[i+1]
@@ -33,8 +34,9 @@ struct NeighborList {
   Buffer<Shift, S> shift;            ///< [L] lattice translations; 0 along open directions
 };
 
-/// Finds every pair with |v| <= cutoff: all periodic images, self-images (i, i, shift != 0) included,
-/// (i, i, 0) never. Any cell shape and periodicity; rows of open directions are ignored. O(N).
+/// Finds every pair with |v| <= cutoff: all periodic images, self-images (i, i, shift != 0)
+/// included, (i, i, 0) never. Any cell shape and periodicity; rows of open directions are ignored.
+/// O(N).
 template <MemSpace S>
 struct NeighborListArgs {
   AtomBatch<S> atoms;

@@ -7,7 +7,8 @@
 
 namespace trine {
 
-/// RMSNorm: x / sqrt(mean(x^2) + eps) * weight. LayerNorm: (x - mean) / sqrt(var + eps) * weight + bias.
+/// RMSNorm: x / sqrt(mean(x^2) + eps) * weight. LayerNorm: (x - mean) / sqrt(var + eps) * weight +
+/// bias.
 template <class Real, MemSpace S>
 struct NormParameters {
   Normalization kind = Normalization::rms_norm;

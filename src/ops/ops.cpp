@@ -1,4 +1,5 @@
-// Checks of shapes, the same for every device. A failure here is a bug of the caller, never bad input.
+// Checks of shapes, the same for every device. A failure here is a bug of the caller, never bad
+// input.
 #include "ops/ops.hpp"
 
 #include "base/check.hpp"

@@ -1,4 +1,5 @@
-// What a device can do: every operation that models are built from, with one implementation per device.
+// What a device can do: every operation that models are built from, with one implementation per
+// device.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,8 @@
 
 namespace trine {
 
-/// Public calls check shapes and forward to the private virtuals. Results do not depend on the number of
-/// threads, on the position of a row in its matrix or on what else is in the batch.
+/// Public calls check shapes and forward to the private virtuals. Results do not depend on the
+/// number of threads, on the position of a row in its matrix or on what else is in the batch.
 template <class Real, MemSpace S>
 class Ops {
  public:

@@ -18,11 +18,11 @@ template <class Real, MemSpace S>
 struct ReadoutArgs {
   TokenLayout<S> layout;
   LastLayer<S> last;
-  Vector<const Real, S> weight;       ///< [E] f
-  Matrix<const Real, S> node;         ///< (N, h)
-  Matrix<const Real, S> edge;         ///< (E, h)
-  Matrix<double, S> prediction;       ///< (N, o) accumulated
-  Matrix<double, S> features;         ///< (N, 2h) out or empty: [y_n ; sum_j f_ij y_e]
+  Vector<const Real, S> weight;  ///< [E] f
+  Matrix<const Real, S> node;    ///< (N, h)
+  Matrix<const Real, S> edge;    ///< (E, h)
+  Matrix<double, S> prediction;  ///< (N, o) accumulated
+  Matrix<double, S> features;    ///< (N, 2h) out or empty: [y_n ; sum_j f_ij y_e]
 };
 
 /// Gradient of sum_i seed p_i for a target with one output.
@@ -30,12 +30,12 @@ template <class Real, MemSpace S>
 struct ReadoutBackwardArgs {
   TokenLayout<S> layout;
   LastLayer<S> last;
-  Vector<const Real, S> weight;   ///< [E] f
-  Matrix<const Real, S> edge;     ///< (E, h)
+  Vector<const Real, S> weight;  ///< [E] f
+  Matrix<const Real, S> edge;    ///< (E, h)
   double seed = 1;
-  Matrix<Real, S> d_node;         ///< (N, h) out
-  Matrix<Real, S> d_edge;         ///< (E, h) out; may alias `edge`
-  Vector<double, S> d_weight;     ///< [E] accumulated
+  Matrix<Real, S> d_node;      ///< (N, h) out
+  Matrix<Real, S> d_edge;      ///< (E, h) out; may alias `edge`
+  Vector<double, S> d_weight;  ///< [E] accumulated
 };
 
 }  // namespace trine

@@ -10,8 +10,8 @@
 
 namespace trine {
 
-/// A bump allocator. Without memory it only measures: views come back without data, and `used` tells
-/// how much the same sequence of calls needs. Plans are therefore written once and run twice.
+/// A bump allocator. Without memory it only measures: views come back without data, and `used`
+/// tells how much the same sequence of calls needs. Plans are therefore written once and run twice.
 template <MemSpace S>
 class Arena {
  public:

@@ -14,21 +14,13 @@ struct Vector {
   T* data = nullptr;
   std::int64_t size = 0;
 
-  T& operator[](std::int64_t i) const
-    requires(S == MemSpace::host)
-  {
-    return data[i];
-  }
+  T& operator[](std::int64_t i) const requires(S == MemSpace::host) { return data[i]; }
   T* begin() const { return data; }
   T* end() const { return data + size; }
   bool empty() const { return size == 0; }
   Vector slice(std::int64_t first, std::int64_t count) const { return {data + first, count}; }
 
-  operator Vector<const T, S>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data, size};
-  }
+  operator Vector<const T, S>() const requires(!std::is_const_v<T>) { return {data, size}; }
 };
 
 /// A row-major matrix; row `r` starts at `data + r * stride`.
@@ -53,9 +45,7 @@ struct Matrix {
     return {data + first, rows, count, stride};
   }
 
-  operator Matrix<const T, S>() const
-    requires(!std::is_const_v<T>)
-  {
+  operator Matrix<const T, S>() const requires(!std::is_const_v<T>) {
     return {data, rows, cols, stride};
   }
 };

@@ -1,7 +1,8 @@
 // Attention over the tokens of one atom, and its gradient.
 //
-// Per head: L = scale Q K^T + log max(f, 1e-15), P = softmax over keys, O = P V. The scores of one head fit
-// in the cache (tokens^2), so they are formed again in the backward pass instead of being kept.
+// Per head: L = scale Q K^T + log max(f, 1e-15), P = softmax over keys, O = P V. The scores of one
+// head fit in the cache (tokens^2), so they are formed again in the backward pass instead of being
+// kept.
 #pragma once
 
 #include "cpu/kernels/kernels.hpp"
@@ -14,23 +15,29 @@ inline constexpr std::int64_t round_up(std::int64_t n) {
   return (n + kLanes<Real> - 1) / kLanes<Real> * kLanes<Real>;
 }
 
-inline float log_of(float x) { return __builtin_logf(x); }
-inline double log_of(double x) { return __builtin_log(x); }
+inline float log_of(float x) {
+  return __builtin_logf(x);
+}
+inline double log_of(double x) {
+  return __builtin_log(x);
+}
 
 /// Scratch of one head; `padded` rows and columns are multiples of the register.
 template <class Real>
 struct HeadScratch {
   std::int64_t tokens, padded_tokens, width, padded_width;
-  Real* keys;         ///< K^T (width, padded_tokens); in the backward pass also V^T
-  Real* rows_a;       ///< (tokens, padded_width): V, later K
-  Real* rows_b;       ///< (tokens, padded_width): dO, later Q
-  Real* scores;       ///< P (tokens, padded_tokens)
-  Real* d_scores;     ///< dP, then dL
-  Real* mask;         ///< (padded_tokens) log f; very negative past the last token
-  Real* column;       ///< (padded_tokens) sum over heads and queries of dL
+  Real* keys;      ///< K^T (width, padded_tokens); in the backward pass also V^T
+  Real* rows_a;    ///< (tokens, padded_width): V, later K
+  Real* rows_b;    ///< (tokens, padded_width): dO, later Q
+  Real* scores;    ///< P (tokens, padded_tokens)
+  Real* d_scores;  ///< dP, then dL
+  Real* mask;      ///< (padded_tokens) log f; very negative past the last token
+  Real* column;    ///< (padded_tokens) sum over heads and queries of dL
 
   HeadScratch(Real* memory, std::int64_t tokens_, std::int64_t width_)
-      : tokens(tokens_), padded_tokens(round_up<Real>(tokens_)), width(width_),
+      : tokens(tokens_),
+        padded_tokens(round_up<Real>(tokens_)),
+        width(width_),
         padded_width(round_up<Real>(width_)) {
     keys = memory;
     rows_a = keys + width * padded_tokens;
@@ -82,7 +89,8 @@ inline void score_block(const HeadScratch<Real>& s, TokenRows<Real> left, std::i
   Vec<Real> total[kRows][kVectors] = {};
   for (std::int64_t c = 0; c < s.width; ++c) {
     Vec<Real> column[kVectors];
-    for (int v = 0; v < kVectors; ++v) column[v] = load(columns + c * s.padded_tokens + q + v * kLanes<Real>);
+    for (int v = 0; v < kVectors; ++v)
+      column[v] = load(columns + c * s.padded_tokens + q + v * kLanes<Real>);
     for (int r = 0; r < kRows; ++r) {
       for (int v = 0; v < kVectors; ++v) total[r][v] += row[r][c] * column[v];
     }
@@ -115,7 +123,8 @@ inline void score_product(const HeadScratch<Real>& s, TokenRows<Real> left, cons
   for (; p < s.tokens; ++p) score_rows<Real, 1>(s, left, p, columns, out);
 }
 
-/// Element (row, column) of a coefficient matrix at `data[row * row_stride + column * column_stride]`.
+/// Element (row, column) of a coefficient matrix at `data[row * row_stride + column *
+/// column_stride]`.
 template <class Real>
 struct Coefficients {
   const Real* data;
@@ -132,8 +141,9 @@ struct OutputRows {
 
 /// out[r .. r+kRows)[:] = factor sum_k coefficient(r, k) rows[k][:], over all tokens k.
 template <class Real, int kRows>
-inline void weighted_rows_block(const HeadScratch<Real>& s, Coefficients<Real> a, std::int64_t first,
-                                const Real* rows, Real factor, OutputRows<Real> out) {
+inline void weighted_rows_block(const HeadScratch<Real>& s, Coefficients<Real> a,
+                                std::int64_t first, const Real* rows, Real factor,
+                                OutputRows<Real> out) {
   for_each_vector<Real>(s.width, [&](auto at) {
     Vec<Real> total[kRows] = {};
     for (std::int64_t k = 0; k < s.tokens; ++k) {
@@ -195,7 +205,8 @@ inline void fill_mask(const HeadScratch<Real>& s, const AttentionAtom<Real>& a) 
 
 /// Columns [part * width + head ...) of the query, key (part 1) or value (part 2) matrices.
 template <class Real>
-inline TokenRows<Real> qkv_rows(const AttentionAtom<Real>& a, std::int64_t part, std::int64_t column) {
+inline TokenRows<Real> qkv_rows(const AttentionAtom<Real>& a, std::int64_t part,
+                                std::int64_t column) {
   const std::int64_t offset = part * a.width + column;
   return {a.qkv_node + offset, a.qkv_edges + offset, 3 * a.width};
 }

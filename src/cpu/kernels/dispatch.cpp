@@ -7,18 +7,18 @@ namespace isa_baseline {
 template <class Real>
 Kernels<Real> table();
 GeometryKernels geometry_table();
-}
+}  // namespace isa_baseline
 #ifdef TRINE_X86_KERNELS
 namespace isa_avx2 {
 template <class Real>
 Kernels<Real> table();
 GeometryKernels geometry_table();
-}
+}  // namespace isa_avx2
 namespace isa_avx512 {
 template <class Real>
 Kernels<Real> table();
 GeometryKernels geometry_table();
-}
+}  // namespace isa_avx512
 #endif
 
 namespace {
@@ -40,20 +40,26 @@ template <class Real>
 Kernels<Real> choose() {
   switch (detect()) {
 #ifdef TRINE_X86_KERNELS
-    case InstructionSet::avx512: return isa_avx512::table<Real>();
-    case InstructionSet::avx2: return isa_avx2::table<Real>();
+    case InstructionSet::avx512:
+      return isa_avx512::table<Real>();
+    case InstructionSet::avx2:
+      return isa_avx2::table<Real>();
 #endif
-    default: return isa_baseline::table<Real>();
+    default:
+      return isa_baseline::table<Real>();
   }
 }
 
 GeometryKernels choose_geometry() {
   switch (detect()) {
 #ifdef TRINE_X86_KERNELS
-    case InstructionSet::avx512: return isa_avx512::geometry_table();
-    case InstructionSet::avx2: return isa_avx2::geometry_table();
+    case InstructionSet::avx512:
+      return isa_avx512::geometry_table();
+    case InstructionSet::avx2:
+      return isa_avx2::geometry_table();
 #endif
-    default: return isa_baseline::geometry_table();
+    default:
+      return isa_baseline::geometry_table();
   }
 }
 
@@ -82,9 +88,12 @@ std::int64_t attention_scratch(std::int64_t tokens, std::int64_t head_width) {
 
 const char* instruction_set() {
   switch (detect()) {
-    case InstructionSet::avx512: return "AVX-512";
-    case InstructionSet::avx2: return "AVX2";
-    default: return "baseline";
+    case InstructionSet::avx512:
+      return "AVX-512";
+    case InstructionSet::avx2:
+      return "AVX2";
+    default:
+      return "baseline";
   }
 }
 

@@ -7,16 +7,17 @@
 
 namespace trine::cpu {
 
-/// What a GEMM tile goes through before it is written. Sizes in elements; null pointers mean "none".
+/// What a GEMM tile goes through before it is written. Sizes in elements; null pointers mean
+/// "none".
 template <class Real>
 struct TileEpilogue {
-  const Real* tile;      ///< (rows, columns) the product, dense
+  const Real* tile;  ///< (rows, columns) the product, dense
   std::int64_t rows;
   std::int64_t columns;
-  const Real* bias;      ///< (columns)
-  const Real* addend;    ///< added with the bias
+  const Real* bias;    ///< (columns)
+  const Real* addend;  ///< added with the bias
   std::int64_t addend_stride;
-  Real* pre;             ///< product + bias + addend, kept for the backward pass
+  Real* pre;  ///< product + bias + addend, kept for the backward pass
   std::int64_t pre_stride;
   const Real* residual[2];  ///< added last
   std::int64_t residual_stride[2];
@@ -39,19 +40,19 @@ template <class Real>
 struct AttentionAtom {
   std::int64_t edges;
   std::int64_t heads;
-  std::int64_t width;        ///< d_pet, all heads
-  Real scale;                ///< 1 / (sqrt(head width) * temperature)
-  const Real* weight;        ///< (edges) cutoff factors f
-  const Real* qkv_node;      ///< (3 width)
-  const Real* qkv_edges;     ///< (edges, 3 width)
-  Real* out_node;            ///< (width)
-  Real* out_edges;           ///< (edges, width)
-  const Real* d_out_node;    ///< backward only, from here on
+  std::int64_t width;      ///< d_pet, all heads
+  Real scale;              ///< 1 / (sqrt(head width) * temperature)
+  const Real* weight;      ///< (edges) cutoff factors f
+  const Real* qkv_node;    ///< (3 width)
+  const Real* qkv_edges;   ///< (edges, 3 width)
+  Real* out_node;          ///< (width)
+  Real* out_edges;         ///< (edges, width)
+  const Real* d_out_node;  ///< backward only, from here on
   const Real* d_out_edges;
   Real* d_qkv_node;
   Real* d_qkv_edges;
-  Real* d_weight;            ///< (edges) accumulated
-  Real* scratch;             ///< attention_scratch(edges + 1, head width) elements
+  Real* d_weight;  ///< (edges) accumulated
+  Real* scratch;   ///< attention_scratch(edges + 1, head width) elements
 };
 
 template <class Real>

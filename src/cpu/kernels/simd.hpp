@@ -1,8 +1,8 @@
 // One vector register of Real, in the width of the instruction set that this file is compiled for.
 //
-// Every source in this folder is compiled once per instruction set into its own namespace TRINE_ISA, so
-// nothing here may be used elsewhere, and nothing here may instantiate inline library functions: the
-// linker would keep one copy, maybe of the wider set.
+// Every source in this folder is compiled once per instruction set into its own namespace
+// TRINE_ISA, so nothing here may be used elsewhere, and nothing here may instantiate inline library
+// functions: the linker would keep one copy, maybe of the wider set.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +81,8 @@ struct Whole {
   }
 };
 
-/// The last `count` elements of a row whose length is no multiple of the register's; other lanes read as 0.
+/// The last `count` elements of a row whose length is no multiple of the register's; other lanes
+/// read as 0.
 struct Rest {
   std::int64_t offset, count;
   template <class Real>
@@ -126,14 +127,15 @@ inline Vec<Real> clamp(Vec<Real> x, Real low, Real high) {
   return x > high ? splat(high) : x;
 }
 
-/// e^x to about 1 ulp: x = n ln 2 + r, |r| <= ln 2 / 2, Taylor polynomial in r, scaled by 2^n. The argument
-/// is clamped to the range whose results are normal numbers.
+/// e^x to about 1 ulp: x = n ln 2 + r, |r| <= ln 2 / 2, Taylor polynomial in r, scaled by 2^n. The
+/// argument is clamped to the range whose results are normal numbers.
 inline Vec<float> exp(Vec<float> x) {
   x = clamp<float>(x, -87.3F, 88.3F);
   const float magic = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
   const Vec<float> shifted = x * 1.44269504F + magic;
   const Vec<float> n = shifted - magic;
-  const Vec<float> r = (x - n * 0.693359375F) + n * 2.12194440e-4F;  // ln 2 in two parts (Cody, Waite)
+  const Vec<float> r =
+      (x - n * 0.693359375F) + n * 2.12194440e-4F;  // ln 2 in two parts (Cody, Waite)
   Vec<float> p = splat(1.0F / 5040);
   p = p * r + 1.0F / 720;
   p = p * r + 1.0F / 120;
@@ -163,7 +165,11 @@ inline Vec<double> exp(Vec<double> x) {
 }
 
 /// Logistic function 1 / (1 + e^-x).
-inline Vec<float> sigmoid(Vec<float> x) { return 1.0F / (1.0F + exp(-x)); }
-inline Vec<double> sigmoid(Vec<double> x) { return 1.0 / (1.0 + exp(-x)); }
+inline Vec<float> sigmoid(Vec<float> x) {
+  return 1.0F / (1.0F + exp(-x));
+}
+inline Vec<double> sigmoid(Vec<double> x) {
+  return 1.0 / (1.0 + exp(-x));
+}
 
 }  // namespace trine::cpu::TRINE_ISA

@@ -1,4 +1,5 @@
-// The kernels of one instruction set, gathered. Compiled once per set; see CMakeLists.txt of src/cpu.
+// The kernels of one instruction set, gathered. Compiled once per set; see CMakeLists.txt of
+// src/cpu.
 #include "cpu/kernels/activation.hpp"
 #include "cpu/kernels/attention.hpp"
 #include "cpu/kernels/geometry.hpp"

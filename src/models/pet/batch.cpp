@@ -21,7 +21,8 @@ std::int32_t species_index(const ModelData& model, const Structure& s, std::size
   std::vector<std::string> known;
   for (int k : model.species) known.push_back(element_symbol(k));
   fail(ErrorCode::bad_input,
-       "{}: atom {} is {}, which this model does not know (it knows {}); use a model trained on that "
+       "{}: atom {} is {}, which this model does not know (it knows {}); use a model trained on "
+       "that "
        "element",
        structure_name(s, index), atom + 1, element_symbol(z), fmt::join(known, " "));
 }
@@ -32,7 +33,8 @@ std::size_t integer_in(const char* what, double value, std::int64_t low, std::in
   const bool ok = std::nearbyint(value) == value && value >= static_cast<double>(low) &&
                   value <= static_cast<double>(high);
   check(ok, ErrorCode::bad_input,
-        "{}: {} is {} (this model was trained on whole numbers from {} to {}); correct the frame's keys",
+        "{}: {} is {} (this model was trained on whole numbers from {} to {}); correct the frame's "
+        "keys",
         where, what, value, low, high);
   return static_cast<std::size_t>(static_cast<std::int64_t>(value) - low);
 }
@@ -53,7 +55,8 @@ std::vector<double> condition(const ModelData& model, const ConditioningWeights&
   const auto& c = model.config;
   const auto width = static_cast<std::size_t>(c.d_node);
   const std::string where = structure_name(s, index);
-  const auto charge = integer_in("charge", s.charge.value_or(0), -c.max_charge, c.max_charge, where);
+  const auto charge =
+      integer_in("charge", s.charge.value_or(0), -c.max_charge, c.max_charge, where);
   const auto spin = integer_in("spin_multiplicity", s.spin_multiplicity.value_or(1), 1,
                                c.max_spin_multiplicity, where);
   std::vector<double> x(2 * width);
@@ -87,7 +90,8 @@ HostBatch make_batch(const ModelData& model, const ConditioningWeights& conditio
     const Structure& s = structures[b];
     validate(s);
     batch.positions.insert(batch.positions.end(), s.positions.begin(), s.positions.end());
-    for (std::size_t i = 0; i < s.size(); ++i) batch.species.push_back(species_index(model, s, i, b));
+    for (std::size_t i = 0; i < s.size(); ++i)
+      batch.species.push_back(species_index(model, s, i, b));
     batch.structure.resize(batch.positions.size(), static_cast<std::int32_t>(b));
     batch.first_atom.push_back(static_cast<std::int64_t>(batch.positions.size()));
     batch.cells.push_back(periodic_rows(s));
@@ -96,10 +100,11 @@ HostBatch make_batch(const ModelData& model, const ConditioningWeights& conditio
     const auto vector = condition(model, conditioning, s, b);
     batch.conditioning.insert(batch.conditioning.end(), vector.begin(), vector.end());
   }
-  check(batch.positions.size() <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
-        ErrorCode::not_supported,
-        "{} atoms in one call (atom indices have 32 bits), evaluate fewer structures at a time",
-        batch.positions.size());
+  check(
+      batch.positions.size() <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
+      ErrorCode::not_supported,
+      "{} atoms in one call (atom indices have 32 bits), evaluate fewer structures at a time",
+      batch.positions.size());
   return batch;
 }
 

@@ -17,7 +17,8 @@ std::string variant_of(const std::string& name) {
   return slash == std::string::npos ? "" : name.substr(slash);
 }
 
-/// The direct head of `kind` that goes with an energy: the same variant, else the one without a variant.
+/// The direct head of `kind` that goes with an energy: the same variant, else the one without a
+/// variant.
 const Target* direct_target(const ModelData& model, TargetKind kind, const std::string& energy) {
   const Target* plain = nullptr;
   for (const Target& t : model.targets) {
@@ -26,6 +27,12 @@ const Target* direct_target(const ModelData& model, TargetKind kind, const std::
     if (variant_of(t.name).empty()) plain = &t;
   }
   return plain;
+}
+
+/// The reference converts the radii to the type of the weights before it computes in any other.
+void round_radii(ModelData& model) {
+  if (!model.zbl || model.tensors.at("edge_embedder.weight").type != DType::float32) return;
+  for (double& r : model.zbl->covalent_radii) r = static_cast<float>(r);
 }
 
 template <class T, MemSpace S>
@@ -43,8 +50,8 @@ const Target& choose_energy(const ModelData& model, const std::string& wanted) {
       energies.push_back(&t);
       names.push_back(t.name);
     } else if (!wanted.empty() && t.name == wanted) {
-      fail(ErrorCode::not_supported, "target '{}' is not an energy that trine evaluates ({})", t.name,
-           t.reason.empty() ? "it predicts something else" : t.reason);
+      fail(ErrorCode::not_supported, "target '{}' is not an energy that trine evaluates ({})",
+           t.name, t.reason.empty() ? "it predicts something else" : t.reason);
     }
   }
   check(!energies.empty(), ErrorCode::not_supported,
@@ -54,8 +61,8 @@ const Target& choose_energy(const ModelData& model, const std::string& wanted) {
     if (t->name == name) return *t;
   }
   if (wanted.empty() && energies.size() == 1) return *energies.front();
-  fail(ErrorCode::bad_input, "the model has no energy named '{}' (it has {}), name one of them", name,
-       fmt::join(names, ", "));
+  fail(ErrorCode::bad_input, "the model has no energy named '{}' (it has {}), name one of them",
+       name, fmt::join(names, ", "));
 }
 
 template <class Real, MemSpace S>
@@ -74,6 +81,7 @@ PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops
     if (llpr.target != energy.name) continue;
     uncertainty_.emplace(llpr, model_.config.readout_layers() * 2 * model_.config.d_head);
   }
+  round_radii(model_);
   model_.tensors.clear();
 }
 
@@ -208,8 +216,8 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
   load(batch);
   build_edges();
   auto requested = predictions(options);
-  NetworkGradient<S> gradient{.seed = targets_.front().target.scale.front(), .d_weight = {},
-                              .d_vector = {}};
+  NetworkGradient<S> gradient{
+      .seed = targets_.front().target.scale.front(), .d_weight = {}, .d_vector = {}};
   network_.run(network_input(), requested, options.gradients ? &gradient : nullptr,
                options_.tape_bytes);
   if (options.gradients) differentiate(gradient);

@@ -11,14 +11,16 @@
 
 namespace trine::pet {
 
-/// Name of the energy target that `wanted` means: itself if given, else "energy", else the only one there is.
-/// Throws `Error(bad_input)` that lists the variants, or says why the target cannot be evaluated.
+/// Name of the energy target that `wanted` means: itself if given, else "energy", else the only one
+/// there is. Throws `Error(bad_input)` that lists the variants, or says why the target cannot be
+/// evaluated.
 const Target& choose_energy(const ModelData& model, const std::string& wanted);
 
 template <class Real, MemSpace S>
 class PetEngine final : public Engine {
  public:
-  /// `options` has its defaults filled in. Weights are prepared here; `model`'s tensors may go afterwards.
+  /// `options` has its defaults filled in. Weights are prepared here; `model`'s tensors may go
+  /// afterwards.
   PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops, const EngineOptions& options);
 
   std::vector<Result> evaluate(std::span<const Structure> structures,

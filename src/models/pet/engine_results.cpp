@@ -36,11 +36,12 @@ bool is_finite(const Vec3& v) {
 /// Refuses numbers that would silently spoil what is built on them.
 void check_finite(const Result& r, const Structure& s, std::size_t index) {
   for (std::size_t i = 0; i < r.energies.size(); ++i) {
-    check(std::isfinite(r.energies[i]) && (r.forces.empty() || is_finite(r.forces[i])),
-          ErrorCode::bad_input,
-          "{}: energy or force of atom {} is not finite (are atoms on top of each other?), check the "
-          "structure",
-          structure_name(s, index), i + 1);
+    check(
+        std::isfinite(r.energies[i]) && (r.forces.empty() || is_finite(r.forces[i])),
+        ErrorCode::bad_input,
+        "{}: energy or force of atom {} is not finite (are atoms on top of each other?), check the "
+        "structure",
+        structure_name(s, index), i + 1);
   }
 }
 
@@ -82,8 +83,8 @@ void PetEngine<Real, S>::read_energies(const HostBatch& batch, const EvaluateOpt
     r.list_edges = list_offsets[at(last)] - list_offsets[at(first)];
     if (options.uncertainty || options.last_layer_features) {
       r.num_last_layer_features = model_.config.readout_layers() * 2 * model_.config.d_head;
-      r.last_layer_features = part(features, first * r.num_last_layer_features,
-                                   last * r.num_last_layer_features);
+      r.last_layer_features =
+          part(features, first * r.num_last_layer_features, last * r.num_last_layer_features);
     }
     if (options.gradients) {
       r.forces = part(forces, first, last);
@@ -111,9 +112,9 @@ void PetEngine<Real, S>::read_direct(const std::vector<Prediction<Real, S>>& pre
         const std::size_t scale =
             target.scale.size() == 1 ? 0 : static_cast<std::size_t>(g_.species[atom]);
         if (target.kind == TargetKind::forces) {
-          results[b].direct_forces.push_back(
-              {target.scale[scale] * row[0], target.scale[scale] * row[1],
-               target.scale[scale] * row[2]});
+          results[b].direct_forces.push_back({target.scale[scale] * row[0],
+                                              target.scale[scale] * row[1],
+                                              target.scale[scale] * row[2]});
           continue;
         }
         for (std::size_t a = 0; a < 9; ++a) sum[a / 3][a % 3] += target.scale[scale] * row[a];

@@ -9,18 +9,28 @@ void gnn_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                  LayerTape<Real, S>& tape, Matrix<Real, S> node, Matrix<Real, S> edge_out) {
   const auto y = b.edges(b.scratch.token[0]);
   const bool first = !w.message;
-  b.ops.edge_embedding({.vector = edges.vector, .species = edges.species,
-                        .weight = w.geometry.matrix(), .table = w.species.matrix(),
-                        .pre = tape.compress_pre, .y = first ? y : Matrix<Real, S>{}});
+  b.ops.edge_embedding({.vector = edges.vector,
+                        .species = edges.species,
+                        .weight = w.geometry.matrix(),
+                        .table = w.species.matrix(),
+                        .pre = tape.compress_pre,
+                        .y = first ? y : Matrix<Real, S>{}});
   if (!first) {
-    b.ops.linear({.x = message, .weight = w.message.get(),
-                  .addend = Matrix<const Real, S>(tape.compress_pre), .pre = tape.compress_pre,
-                  .residual = {}, .y = y});
+    b.ops.linear({.x = message,
+                  .weight = w.message.get(),
+                  .addend = Matrix<const Real, S>(tape.compress_pre),
+                  .pre = tape.compress_pre,
+                  .residual = {},
+                  .y = y});
   }
   const auto tokens_of = [&](std::size_t a) {
     return a < tape.transformers.size() ? b.edges(tape.transformers[a].x) : edge_out;
   };
-  b.ops.linear({.x = y, .weight = w.compress_out.get(), .addend = {}, .pre = {}, .residual = {},
+  b.ops.linear({.x = y,
+                .weight = w.compress_out.get(),
+                .addend = {},
+                .pre = {},
+                .residual = {},
                 .y = tokens_of(0)});
   for (std::size_t a = 0; a < w.transformers.size(); ++a) {
     transformer_forward(b, w.transformers[a], tape.transformers[a], node, tokens_of(a + 1));
@@ -37,8 +47,8 @@ void gnn_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
   }
   const auto dy = b.edges(b.scratch.token[0]);
   b.ops.linear_backward({d_edge, w.compress_out.get(), {}, Write::overwrite, dy});
-  b.ops.edge_embedding_backward({edges.vector, w.geometry.matrix(), tape.compress_pre, dy,
-                                 d_vector});
+  b.ops.edge_embedding_backward(
+      {edges.vector, w.geometry.matrix(), tape.compress_pre, dy, d_vector});
   if (w.message) {
     b.ops.linear_backward({dy, w.message.get(), tape.compress_pre, Write::add, d_message});
   }
@@ -50,11 +60,19 @@ void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& 
                      LayerTape<Real, S>& tape, Matrix<Real, S> message) {
   const auto joined = b.scratch.pair[0], hidden = b.scratch.pair[1];
   b.ops.combine({w.combine_norm.parameters(), all_edges, reverse, b.chunk.first_edge, joined});
-  b.ops.linear({.x = joined, .weight = w.combine_in.get(), .addend = {},
-                .pre = tape.combine_pre, .residual = {}, .y = hidden});
+  b.ops.linear({.x = joined,
+                .weight = w.combine_in.get(),
+                .addend = {},
+                .pre = tape.combine_pre,
+                .residual = {},
+                .y = hidden});
   const auto own = all_edges.slice_rows(b.chunk.first_edge, b.chunk.edges);
-  b.ops.linear({.x = hidden, .weight = w.combine_out.get(), .addend = {}, .pre = {},
-                .residual = {Matrix<const Real, S>(message), own}, .y = message});
+  b.ops.linear({.x = hidden,
+                .weight = w.combine_out.get(),
+                .addend = {},
+                .pre = {},
+                .residual = {Matrix<const Real, S>(message), own},
+                .y = message});
 }
 
 template <class Real, MemSpace S>
@@ -66,9 +84,10 @@ void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>&
   b.ops.linear_backward({d_message, w.combine_out.get(), {}, Write::overwrite, d_hidden});
   b.ops.linear_backward(
       {d_hidden, w.combine_in.get(), tape.combine_pre, Write::overwrite, d_joined});
-  b.ops.combine_backward(
-      {{w.combine_norm.parameters(), all_edges, reverse, b.chunk.first_edge, {}},
-       d_joined, d_self, d_reverse});
+  b.ops.combine_backward({{w.combine_norm.parameters(), all_edges, reverse, b.chunk.first_edge, {}},
+                          d_joined,
+                          d_self,
+                          d_reverse});
 }
 
 #define TRINE_INSTANTIATE(Real, S)                                                                \

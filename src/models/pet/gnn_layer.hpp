@@ -19,21 +19,23 @@ void gnn_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                  const ChunkEdges<S>& edges, Matrix<const Real, S> message,
                  LayerTape<Real, S>& tape, Matrix<Real, S> node, Matrix<Real, S> edge_out);
 
-/// Gradient of `gnn_forward`. `d_node` is replaced; `d_edge` is used up; `d_message` is added to, except in the
-/// first layer, whose messages are constants.
+/// Gradient of `gnn_forward`. `d_node` is replaced; `d_edge` is used up; `d_message` is added to,
+/// except in the first layer, whose messages are constants.
 template <class Real, MemSpace S>
 void gnn_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                   const ChunkEdges<S>& edges, const LayerTape<Real, S>& tape,
                   Matrix<Real, S> d_node, Matrix<Real, S> d_edge, Matrix<Real, S> d_message,
                   Vector<Real, S> d_weight, Vector<Vec3, S> d_vector);
 
-/// message += e + combination(LayerNorm([e ; e_rev])) for the chunk's edges; `all_edges` are those of the batch.
+/// message += e + combination(LayerNorm([e ; e_rev])) for the chunk's edges; `all_edges` are those
+/// of the batch.
 template <class Real, MemSpace S>
 void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                      Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
                      LayerTape<Real, S>& tape, Matrix<Real, S> message);
 
-/// Gradient of the combination: adds to d_self (the chunk's own e) and writes d_reverse (that of e_rev).
+/// Gradient of the combination: adds to d_self (the chunk's own e) and writes d_reverse (that of
+/// e_rev).
 template <class Real, MemSpace S>
 void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                       Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,

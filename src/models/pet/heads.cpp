@@ -3,22 +3,27 @@
 namespace trine::pet {
 namespace {
 
-/// buffers: 0 pre-activation of the first layer, 1 its output, 2 pre-activation of the second, 3 its output.
+/// buffers: 0 pre-activation of the first layer, 1 its output, 2 pre-activation of the second, 3
+/// its output.
 template <class Real, MemSpace S>
 void two_layers(Ops<Real, S>& ops, const PackedLinear<Real, S>& first,
                 const PackedLinear<Real, S>& second, Matrix<const Real, S> x,
                 const Matrix<Real, S> (&buffers)[4]) {
-  ops.linear({.x = x, .weight = &first, .addend = {}, .pre = buffers[0], .residual = {},
-              .y = buffers[1]});
-  ops.linear({.x = buffers[1], .weight = &second, .addend = {}, .pre = buffers[2],
-              .residual = {}, .y = buffers[3]});
+  ops.linear(
+      {.x = x, .weight = &first, .addend = {}, .pre = buffers[0], .residual = {}, .y = buffers[1]});
+  ops.linear({.x = buffers[1],
+              .weight = &second,
+              .addend = {},
+              .pre = buffers[2],
+              .residual = {},
+              .y = buffers[3]});
 }
 
 /// dx from the gradient of the output, which is in buffers[3].
 template <class Real, MemSpace S>
 void two_layers_backward(Ops<Real, S>& ops, const PackedLinear<Real, S>& first,
-                         const PackedLinear<Real, S>& second,
-                         const Matrix<Real, S> (&buffers)[4], Matrix<Real, S> dx) {
+                         const PackedLinear<Real, S>& second, const Matrix<Real, S> (&buffers)[4],
+                         Matrix<Real, S> dx) {
   ops.linear_backward({buffers[3], &second, buffers[2], Write::overwrite, buffers[1]});
   ops.linear_backward({buffers[1], &first, buffers[0], Write::overwrite, dx});
 }
@@ -33,22 +38,30 @@ void run_head(const BlockContext<Real, S>& b, const HeadWeights<Real, S>& w,
   const auto& edge_buffers = b.scratch.head_edge;
   two_layers(b.ops, *w.node_in, *w.node_hidden, node, node_buffers);
   two_layers(b.ops, *w.edge_in, *w.edge_hidden, edge, edge_buffers);
-  b.ops.readout({.layout = b.layout, .last = w.last(), .weight = b.weight,
-                 .node = node_buffers[3], .edge = edge_buffers[3], .prediction = prediction,
+  b.ops.readout({.layout = b.layout,
+                 .last = w.last(),
+                 .weight = b.weight,
+                 .node = node_buffers[3],
+                 .edge = edge_buffers[3],
+                 .prediction = prediction,
                  .features = features});
   if (!gradient) return;
   // The outputs are replaced by their gradients, row by row: the edge's own output is read first.
-  b.ops.readout_backward({.layout = b.layout, .last = w.last(), .weight = b.weight,
-                          .edge = edge_buffers[3], .seed = gradient->seed,
-                          .d_node = node_buffers[3], .d_edge = edge_buffers[3],
+  b.ops.readout_backward({.layout = b.layout,
+                          .last = w.last(),
+                          .weight = b.weight,
+                          .edge = edge_buffers[3],
+                          .seed = gradient->seed,
+                          .d_node = node_buffers[3],
+                          .d_edge = edge_buffers[3],
                           .d_weight = gradient->d_weight});
   two_layers_backward(b.ops, *w.node_in, *w.node_hidden, node_buffers, gradient->d_node);
   two_layers_backward(b.ops, *w.edge_in, *w.edge_hidden, edge_buffers, gradient->d_edge);
 }
 
-#define TRINE_INSTANTIATE(Real, S)                                                              \
-  template void run_head(const BlockContext<Real, S>&, const HeadWeights<Real, S>&,             \
-                         Matrix<const Real, S>, Matrix<const Real, S>, Matrix<double, S>,       \
+#define TRINE_INSTANTIATE(Real, S)                                                        \
+  template void run_head(const BlockContext<Real, S>&, const HeadWeights<Real, S>&,       \
+                         Matrix<const Real, S>, Matrix<const Real, S>, Matrix<double, S>, \
                          Matrix<double, S>, const HeadGradient<Real, S>*);
 TRINE_INSTANTIATE(float, MemSpace::host)
 TRINE_INSTANTIATE(double, MemSpace::host)

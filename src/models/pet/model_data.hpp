@@ -1,4 +1,5 @@
-// Everything that a PET checkpoint says, in the form of the newest format, before it is prepared for a device.
+// Everything that a PET checkpoint says, in the form of the newest format, before it is prepared
+// for a device.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +22,20 @@ struct Target {
   std::string quantity;
   std::string unit;
   TargetKind kind = TargetKind::unsupported;
-  std::string reason;          ///< why it is unsupported; empty otherwise
-  bool per_atom = false;       ///< the training layout
-  std::int64_t outputs = 1;    ///< rows of the last layer: 1, 3, 9
-  std::string block_key;       ///< last-layer name, e.g. "energy___0"
-  std::vector<double> scale;   ///< [1], or [S] for a per-atom target
+  std::string reason;               ///< why it is unsupported; empty otherwise
+  bool per_atom = false;            ///< the training layout
+  std::int64_t outputs = 1;         ///< rows of the last layer: 1, 3, 9
+  std::string block_key;            ///< last-layer name, e.g. "energy___0"
+  std::vector<double> scale;        ///< [1], or [S] for a per-atom target
   std::vector<double> composition;  ///< [S] energy per species, eV; zeros if the model has none
 };
 
 /// Uncertainty of one target (LLPR). Features are those of its heads' last layers.
 struct Llpr {
   std::string target;
-  HostTensor cholesky;         ///< (F, F), lower triangular
-  double multiplier = 1;       ///< calibration, in the target's unit
-  HostTensor ensemble;         ///< (members * outputs, F); no elements if there is no ensemble
+  HostTensor cholesky;    ///< (F, F), lower triangular
+  double multiplier = 1;  ///< calibration, in the target's unit
+  HostTensor ensemble;    ///< (members * outputs, F); no elements if there is no ensemble
 };
 
 /// Ziegler-Biersack-Littmark repulsion between species s and t.
@@ -52,7 +53,8 @@ struct ModelData {
   std::vector<Llpr> llpr;
   std::optional<Zbl> zbl;
   /// Network weights under their format-16 names without "backend."; LoRA merged; species tables
-  /// without the padding row of old formats. Names and shapes are checked against the configuration.
+  /// without the padding row of old formats. Names and shapes are checked against the
+  /// configuration.
   std::map<std::string, HostTensor> tensors;
   std::vector<std::pair<std::string, std::string>> hypers;    ///< as text, in the file's order
   std::vector<std::pair<std::string, std::string>> metadata;  ///< name, description, authors, ...

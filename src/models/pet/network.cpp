@@ -49,8 +49,7 @@ std::vector<Chunk> split_into_chunks(Vector<const std::int64_t> offsets,
   const std::int64_t most_atoms = std::max<std::int64_t>(64, preferred_edges / 4);
   for (std::int64_t first = 0; first < atoms;) {
     std::int64_t last = first + 1;
-    while (last < atoms && last - first < most_atoms &&
-           offsets[last] - offsets[first] < target) {
+    while (last < atoms && last - first < most_atoms && offsets[last] - offsets[first] < target) {
       ++last;
     }
     chunks.push_back({first, last - first, offsets[first], offsets[last] - offsets[first]});
@@ -65,8 +64,13 @@ class Network<Real, S>::Pass {
  public:
   Pass(Network& network, const NetworkInput<Real, S>& input, std::vector<Chunk> chunks,
        TapePolicy policy, double seed)
-      : config_(network.config_), ops_(network.ops_), weights_(network.weights_),
-        arena_(network.arena_), in_(input), chunks_(std::move(chunks)), policy_(policy),
+      : config_(network.config_),
+        ops_(network.ops_),
+        weights_(network.weights_),
+        arena_(network.arena_),
+        in_(input),
+        chunks_(std::move(chunks)),
+        policy_(policy),
         seed_(seed),
         all_(arena_, config_, input.atoms(), input.edges(), policy) {
     if (policy_ == TapePolicy::keep) {
@@ -95,9 +99,12 @@ class Network<Real, S>::Pass {
       const Chunk& chunk = chunks_[k];
       ChunkScratch<Real, S> scratch(arena_, config_, chunk);
       const BlockContext<Real, S> b{
-          ops_, config_, chunk,
+          ops_,
+          config_,
+          chunk,
           {in_.offsets.slice(chunk.first_atom, chunk.atoms + 1), chunk.atoms, chunk.edges},
-          Vector<const Real, S>(all_.weight).slice(chunk.first_edge, chunk.edges), scratch};
+          Vector<const Real, S>(all_.weight).slice(chunk.first_edge, chunk.edges),
+          scratch};
       if (policy_ == TapePolicy::keep) {
         body(b, tapes_[k][layer]);
       } else {
@@ -122,8 +129,8 @@ class Network<Real, S>::Pass {
   }
 
   void start_nodes(std::size_t layer) {
-    ops_.gather_rows({weights_.layers[layer].node_embedding.matrix(), in_.species,
-                      Write::overwrite, all_.node});
+    ops_.gather_rows(
+        {weights_.layers[layer].node_embedding.matrix(), in_.species, Write::overwrite, all_.node});
   }
   void gnn(std::size_t layer);
   void predict(std::size_t readout, Matrix<Real, S> edge, Matrix<Real, S> d_edge,
@@ -179,8 +186,7 @@ void Network<Real, S>::Pass::predict(std::size_t readout, Matrix<Real, S> edge,
         gradient.d_edge = edge_rows(d_edge, b.chunk);
         gradient.d_weight = all_.d_weight.slice(b.chunk.first_edge, b.chunk.edges);
       }
-      run_head(b, p.target->readouts[readout],
-               Matrix<const Real, S>(node_rows(all_.node, b.chunk)),
+      run_head(b, p.target->readouts[readout], Matrix<const Real, S>(node_rows(all_.node, b.chunk)),
                Matrix<const Real, S>(edge_rows(edge, b.chunk)),
                p.values.slice_rows(b.chunk.first_atom, b.chunk.atoms), features,
                differentiate ? &gradient : nullptr);
@@ -197,8 +203,8 @@ void Network<Real, S>::Pass::forward(std::vector<Prediction<Real, S>>& predictio
     ops_.set_zero(bytes_of(all_.d_vector));
     ops_.set_zero(bytes_of(all_.d_message));
   }
-  ops_.gather_rows({weights_.edge_embedding.matrix(), in_.edge_species, Write::overwrite,
-                    all_.message});
+  ops_.gather_rows(
+      {weights_.edge_embedding.matrix(), in_.edge_species, Write::overwrite, all_.message});
   for (std::size_t l = 0; l < layers(); ++l) {
     if (residual() || l == 0) start_nodes(l);
     gnn(l);
@@ -212,8 +218,8 @@ void Network<Real, S>::Pass::forward(std::vector<Prediction<Real, S>>& predictio
     predict(l, all_.edge[l], policy_ == TapePolicy::none ? Matrix<Real, S>{} : all_.d_readout[l],
             predictions);
     if (l + 1 < layers()) {
-      ops_.add_reversed({Real(0.5), all_.message, Real(0.5), all_.edge[l], in_.reverse,
-                         all_.message});
+      ops_.add_reversed(
+          {Real(0.5), all_.message, Real(0.5), all_.edge[l], in_.reverse, all_.message});
     }
   }
   if (!residual()) predict(0, all_.message, all_.d_message, predictions);
@@ -222,8 +228,8 @@ void Network<Real, S>::Pass::forward(std::vector<Prediction<Real, S>>& predictio
 template <class Real, MemSpace S>
 void Network<Real, S>::Pass::combination_gradient(std::size_t layer) {
   if (residual()) {
-    ops_.add_reversed({1, all_.d_readout[layer], Real(0.5), all_.d_message, in_.reverse,
-                       all_.d_edge});
+    ops_.add_reversed(
+        {1, all_.d_readout[layer], Real(0.5), all_.d_message, in_.reverse, all_.d_edge});
     ops_.scale({Real(-0.5), all_.d_message, Write::add, all_.d_message});
     return;
   }

@@ -11,14 +11,14 @@ namespace trine::pet {
 /// A batch of atoms and edges (sorted by centre).
 template <class Real, MemSpace S>
 struct NetworkInput {
-  Vector<const std::int64_t, S> offsets;      ///< [N+1] edges of each atom
-  Vector<const std::int64_t, S> reverse;      ///< [E]
-  Vector<const std::int32_t, S> species;      ///< [N] species index
-  Vector<const std::int32_t, S> edge_species; ///< [E] species index of the neighbour
-  Vector<const Vec3, S> vector;               ///< [E] Angstrom
-  Vector<const double, S> weight;             ///< [E] cutoff factors f
-  Matrix<const Real, S> conditioning;         ///< (structures, D) or empty
-  Vector<const std::int32_t, S> structure;    ///< [N] structure of each atom
+  Vector<const std::int64_t, S> offsets;       ///< [N+1] edges of each atom
+  Vector<const std::int64_t, S> reverse;       ///< [E]
+  Vector<const std::int32_t, S> species;       ///< [N] species index
+  Vector<const std::int32_t, S> edge_species;  ///< [E] species index of the neighbour
+  Vector<const Vec3, S> vector;                ///< [E] Angstrom
+  Vector<const double, S> weight;              ///< [E] cutoff factors f
+  Matrix<const Real, S> conditioning;          ///< (structures, D) or empty
+  Vector<const std::int32_t, S> structure;     ///< [N] structure of each atom
 
   std::int64_t atoms() const { return species.size; }
   std::int64_t edges() const { return vector.size; }
@@ -48,8 +48,8 @@ class Network {
 
   const ConditioningWeights& conditioning() const { return weights_.conditioning; }
 
-  /// Predicts every target; with `gradient`, differentiates the first one. Intermediates are kept as long as
-  /// they fit into `tape_bytes`, else they are formed twice.
+  /// Predicts every target; with `gradient`, differentiates the first one. Intermediates are kept
+  /// as long as they fit into `tape_bytes`, else they are formed twice.
   void run(const NetworkInput<Real, S>& input, std::vector<Prediction<Real, S>>& predictions,
            NetworkGradient<S>* gradient, std::int64_t tape_bytes);
 

@@ -60,8 +60,8 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// Torch's habits: U(-1, 1)/sqrt(inputs) for layers and their biases, ones for norms, about unit size for
-/// embeddings.
+/// Torch's habits: U(-1, 1)/sqrt(inputs) for layers and their biases, ones for norms, about unit
+/// size for embeddings.
 HostTensor random_tensor(const TensorSpec& spec, std::uint64_t seed) {
   const bool is_norm = contains(spec.name, "norm");
   const bool is_bias = spec.name.ends_with(".bias");
@@ -71,8 +71,8 @@ HostTensor random_tensor(const TensorSpec& spec, std::uint64_t seed) {
   const double scale = is_norm    ? (is_bias ? 0.0 : 1.0)
                        : is_table ? 1.0
                                   : 1 / std::sqrt(static_cast<double>(spec.shape.back()));
-  const auto count = std::accumulate(spec.shape.begin(), spec.shape.end(), std::int64_t{1},
-                                     std::multiplies<>());
+  const auto count =
+      std::accumulate(spec.shape.begin(), spec.shape.end(), std::int64_t{1}, std::multiplies<>());
   std::vector<float> values(static_cast<std::size_t>(count), static_cast<float>(scale));
   Random random(seed);
   if (!is_norm) {
@@ -83,7 +83,9 @@ HostTensor random_tensor(const TensorSpec& spec, std::uint64_t seed) {
 
 }  // namespace
 
-bool is_synthetic(const std::string& name) { return name.starts_with(kPrefix); }
+bool is_synthetic(const std::string& name) {
+  return name.starts_with(kPrefix);
+}
 
 ModelData make_synthetic(const std::string& name) {
   std::string known;
@@ -96,9 +98,15 @@ ModelData make_synthetic(const std::string& name) {
     data.length_unit = "angstrom";
     data.species.resize(kLastElement);
     std::iota(data.species.begin(), data.species.end(), 1);
-    data.targets.push_back({.name = "energy", .quantity = "energy", .unit = "eV",
-                            .kind = TargetKind::energy, .reason = "", .per_atom = false,
-                            .outputs = 1, .block_key = "energy___0", .scale = {1.0},
+    data.targets.push_back({.name = "energy",
+                            .quantity = "energy",
+                            .unit = "eV",
+                            .kind = TargetKind::energy,
+                            .reason = "",
+                            .per_atom = false,
+                            .outputs = 1,
+                            .block_key = "energy___0",
+                            .scale = {1.0},
                             .composition = std::vector<double>(kLastElement, 0.0)});
     data.metadata = {{"name", name}, {"description", "random weights, for benchmarks only"}};
     std::uint64_t seed = 1;

@@ -1,4 +1,5 @@
-// Models of the published PET sizes with random weights, for benchmarks of sizes that cannot be shipped.
+// Models of the published PET sizes with random weights, for benchmarks of sizes that cannot be
+// shipped.
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@ namespace trine::pet {
 /// Whether `name` begins with "synthetic:".
 bool is_synthetic(const std::string& name);
 
-/// `name` is "synthetic:" and one of xs, s, s32, m, l. Float32 weights from a fixed seed, elements 1 to 102,
-/// energy only. Throws `Error(usage)` for another size.
+/// `name` is "synthetic:" and one of xs, s, s32, m, l. Float32 weights from a fixed seed, elements
+/// 1 to 102, energy only. Throws `Error(usage)` for another size.
 ModelData make_synthetic(const std::string& name);
 
 }  // namespace trine::pet

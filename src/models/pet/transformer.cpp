@@ -14,7 +14,8 @@ AttentionArgs<Real, S> attention_args(const BlockContext<Real, S>& b,
           .out = out};
 }
 
-/// The node's own path after attention: h' = h + expansion(o); h = h' + center_mlp(norm(h')), or h = o.
+/// The node's own path after attention: h' = h + expansion(o); h = h' + center_mlp(norm(h')), or h
+/// = o.
 template <class Real, MemSpace S>
 void node_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                   const TransformerTape<Real, S>& tape, Matrix<const Real, S> o,
@@ -23,14 +24,26 @@ void node_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real,
     b.ops.scale({.a = 1, .x = o, .write = Write::overwrite, .y = node});
     return;
   }
-  b.ops.linear({.x = o, .weight = w.expansion.get(), .addend = {}, .pre = {},
-                .residual = {Matrix<const Real, S>(node)}, .y = tape.center});
+  b.ops.linear({.x = o,
+                .weight = w.expansion.get(),
+                .addend = {},
+                .pre = {},
+                .residual = {Matrix<const Real, S>(node)},
+                .y = tape.center});
   const auto normed = b.scratch.node[0];
   b.ops.norm({w.center_norm.parameters(), tape.center, normed});
-  b.ops.linear({.x = normed, .weight = w.center_in.get(), .addend = {}, .pre = tape.center_pre,
-                .residual = {}, .y = b.scratch.node_wide});
-  b.ops.linear({.x = b.scratch.node_wide, .weight = w.center_out.get(), .addend = {}, .pre = {},
-                .residual = {Matrix<const Real, S>(tape.center)}, .y = node});
+  b.ops.linear({.x = normed,
+                .weight = w.center_in.get(),
+                .addend = {},
+                .pre = tape.center_pre,
+                .residual = {},
+                .y = b.scratch.node_wide});
+  b.ops.linear({.x = b.scratch.node_wide,
+                .weight = w.center_out.get(),
+                .addend = {},
+                .pre = {},
+                .residual = {Matrix<const Real, S>(tape.center)},
+                .y = node});
 }
 
 /// Gradient of `node_forward`: d_node becomes that of h' (or stays), d_o (N, C) is written.
@@ -54,8 +67,12 @@ template <class Real, MemSpace S>
 void contract(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
               Matrix<const Real, S> node, Matrix<Real, S> token) {
   if (b.config.expanded()) {
-    b.ops.linear({.x = node, .weight = w.contraction.get(), .addend = {}, .pre = {},
-                  .residual = {}, .y = token});
+    b.ops.linear({.x = node,
+                  .weight = w.contraction.get(),
+                  .addend = {},
+                  .pre = {},
+                  .residual = {},
+                  .y = token});
   } else {
     b.ops.scale({.a = 1, .x = node, .write = Write::overwrite, .y = token});
   }
@@ -77,10 +94,14 @@ void mlp_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, 
                  const TransformerTape<Real, S>& tape, Matrix<const Real, S> in,
                  Matrix<const Real, S> x, Matrix<Real, S> y) {
   const auto hidden = b.scratch.hidden.slice_rows(0, in.rows);
-  b.ops.linear({.x = in, .weight = w.mlp_in.get(), .addend = {}, .pre = tape.mlp_pre,
-                .residual = {}, .y = hidden});
-  b.ops.linear({.x = hidden, .weight = w.mlp_out.get(), .addend = {}, .pre = {},
-                .residual = {x}, .y = y});
+  b.ops.linear({.x = in,
+                .weight = w.mlp_in.get(),
+                .addend = {},
+                .pre = tape.mlp_pre,
+                .residual = {},
+                .y = hidden});
+  b.ops.linear(
+      {.x = hidden, .weight = w.mlp_out.get(), .addend = {}, .pre = {}, .residual = {x}, .y = y});
 }
 
 template <class Real, MemSpace S>
@@ -97,13 +118,14 @@ template <class Real, MemSpace S>
 Matrix<Real, S> attend(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                        const TransformerTape<Real, S>& tape, Matrix<const Real, S> in) {
   const auto out = b.scratch.token[1];
-  b.ops.linear({.x = in, .weight = w.qkv.get(), .addend = {}, .pre = {}, .residual = {},
-                .y = tape.qkv});
+  b.ops.linear(
+      {.x = in, .weight = w.qkv.get(), .addend = {}, .pre = {}, .residual = {}, .y = tape.qkv});
   b.ops.attention(attention_args(b, tape, out));
   return out;
 }
 
-/// Gradient of `attend` and the output layer: from d_y of the output layer's rows, already in token[1].
+/// Gradient of `attend` and the output layer: from d_y of the output layer's rows, already in
+/// token[1].
 template <class Real, MemSpace S>
 void attend_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                      const TransformerTape<Real, S>& tape, Write write, Matrix<Real, S> d_in,
@@ -122,16 +144,24 @@ void pre_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Rea
   const auto normed = b.scratch.token[0];
   b.ops.norm({w.attention_norm.parameters(), tape.x, normed});
   const auto o = attend(b, w, tape, Matrix<const Real, S>(normed));
-  b.ops.linear({.x = b.edges(o), .weight = w.attention_out.get(), .addend = {}, .pre = {},
-                .residual = {Matrix<const Real, S>(b.edges(tape.x))}, .y = tape.attended});
+  b.ops.linear({.x = b.edges(o),
+                .weight = w.attention_out.get(),
+                .addend = {},
+                .pre = {},
+                .residual = {Matrix<const Real, S>(b.edges(tape.x))},
+                .y = tape.attended});
   const auto node_o = b.scratch.node_small[0];
-  b.ops.linear({.x = b.nodes(o), .weight = w.attention_out.get(), .addend = {}, .pre = {},
-                .residual = {}, .y = node_o});
+  b.ops.linear({.x = b.nodes(o),
+                .weight = w.attention_out.get(),
+                .addend = {},
+                .pre = {},
+                .residual = {},
+                .y = node_o});
   node_forward(b, w, tape, Matrix<const Real, S>(node_o), node);
   const auto normed_edges = b.edges(normed);
   b.ops.norm({w.mlp_norm.parameters(), tape.attended, normed_edges});
-  mlp_forward(b, w, tape, Matrix<const Real, S>(normed_edges),
-              Matrix<const Real, S>(tape.attended), edge_out);
+  mlp_forward(b, w, tape, Matrix<const Real, S>(normed_edges), Matrix<const Real, S>(tape.attended),
+              edge_out);
 }
 
 template <class Real, MemSpace S>
@@ -161,8 +191,12 @@ void post_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Re
                      Matrix<Real, S> edge_out) {
   const auto x1 = b.scratch.token[0];
   const auto o = attend(b, w, tape, Matrix<const Real, S>(tape.x));
-  b.ops.linear({.x = o, .weight = w.attention_out.get(), .addend = {}, .pre = {},
-                .residual = {Matrix<const Real, S>(tape.x)}, .y = tape.attended});
+  b.ops.linear({.x = o,
+                .weight = w.attention_out.get(),
+                .addend = {},
+                .pre = {},
+                .residual = {Matrix<const Real, S>(tape.x)},
+                .y = tape.attended});
   b.ops.norm({w.attention_norm.parameters(), tape.attended, x1});
   mlp_forward(b, w, tape, Matrix<const Real, S>(x1), Matrix<const Real, S>(x1), tape.mlp_sum);
   b.ops.norm({w.mlp_norm.parameters(), b.edges(tape.mlp_sum), edge_out});

@@ -13,8 +13,8 @@ struct BlockContext {
   Ops<Real, S>& ops;
   const PetConfig& config;
   Chunk chunk;
-  TokenLayout<S> layout;                 ///< offsets of the chunk's atoms
-  Vector<const Real, S> weight;          ///< [E] cutoff factors of the chunk's edges
+  TokenLayout<S> layout;         ///< offsets of the chunk's atoms
+  Vector<const Real, S> weight;  ///< [E] cutoff factors of the chunk's edges
   ChunkScratch<Real, S>& scratch;
 
   Matrix<Real, S> nodes(Matrix<Real, S> tokens) const { return tokens.slice_rows(0, chunk.atoms); }
@@ -23,15 +23,15 @@ struct BlockContext {
   }
 };
 
-/// The edge rows of `tape.x` hold the edge tokens that enter. `node` (N, D) is replaced by the node state that
-/// leaves; `edge_out` (E, C) receives the edge tokens.
+/// The edge rows of `tape.x` hold the edge tokens that enter. `node` (N, D) is replaced by the node
+/// state that leaves; `edge_out` (E, C) receives the edge tokens.
 template <class Real, MemSpace S>
 void transformer_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                          TransformerTape<Real, S>& tape, Matrix<Real, S> node,
                          Matrix<Real, S> edge_out);
 
-/// Turns the gradients of what leaves (`d_node`, `d_edge`) into those of what enters, in place, and adds the
-/// gradient of the mask to `d_weight` (E).
+/// Turns the gradients of what leaves (`d_node`, `d_edge`) into those of what enters, in place, and
+/// adds the gradient of the mask to `d_weight` (E).
 template <class Real, MemSpace S>
 void transformer_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                           const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,

@@ -15,8 +15,8 @@ Uncertainty::Uncertainty(const Llpr& llpr, std::int64_t features)
       weights_(llpr.ensemble.size() == 0 ? std::vector<double>{}
                                          : llpr.ensemble.to_vector<double>()) {
   check(llpr.cholesky.size() == features * features, ErrorCode::bad_input,
-        "the uncertainty of '{}' has a factor of shape {} (its heads have {} features)", llpr.target,
-        llpr.cholesky.shape_text(), features);
+        "the uncertainty of '{}' has a factor of shape {} (its heads have {} features)",
+        llpr.target, llpr.cholesky.shape_text(), features);
   check(llpr.ensemble.size() % features == 0, ErrorCode::bad_input,
         "the ensemble of '{}' has shape {} (its heads have {} features)", llpr.target,
         llpr.ensemble.shape_text(), features);

@@ -41,11 +41,11 @@ class Preparer {
 
   NormWeights<Real, S> norm(const std::string& name, Normalization kind) const {
     const bool layer = kind == Normalization::layer_norm;
-    NormWeights<Real, S> n{kind,
-                           layer ? static_cast<Real>(kLayerNormEpsilon)
-                                 : std::numeric_limits<Real>::epsilon(),
-                           table<Real>(name + ".weight"),
-                           {}};
+    NormWeights<Real, S> n{
+        kind,
+        layer ? static_cast<Real>(kLayerNormEpsilon) : std::numeric_limits<Real>::epsilon(),
+        table<Real>(name + ".weight"),
+        {}};
     if (layer) n.bias = table<Real>(name + ".bias");
     return n;
   }
@@ -99,8 +99,9 @@ void add_product(const std::vector<double>& w, std::int64_t width, std::int64_t 
   }
 }
 
-/// compress.0 = [W_a | W_s | W_m]: geometry becomes (W_a W_e)^T, species W_s n[s] + W_a b_e + b, and in the
-/// first layer, which has no W_s, the message's product W_m m[s] joins the species table.
+/// compress.0 = [W_a | W_s | W_m]: geometry becomes (W_a W_e)^T, species W_s n[s] + W_a b_e + b,
+/// and in the first layer, which has no W_s, the message's product W_m m[s] joins the species
+/// table.
 template <class Real, MemSpace S>
 void Preparer<Real, S>::fold_compress(const std::string& prefix, bool first,
                                       GnnWeights<Real, S>& layer) const {
@@ -134,8 +135,8 @@ void Preparer<Real, S>::fold_compress(const std::string& prefix, bool first,
 
 template <class Real, MemSpace S>
 TransformerWeights<Real, S> Preparer<Real, S>::transformer(const std::string& prefix) const {
-  const auto activation = config().activation == Activation::swiglu ? LinearActivation::swiglu
-                                                                     : LinearActivation::silu;
+  const auto activation =
+      config().activation == Activation::swiglu ? LinearActivation::swiglu : LinearActivation::silu;
   TransformerWeights<Real, S> t;
   t.attention_norm = norm(prefix + "norm_attention");
   t.mlp_norm = norm(prefix + "norm_mlp");

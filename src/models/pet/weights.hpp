@@ -42,18 +42,19 @@ struct TransformerWeights {
   Linear<Real, S> contraction, expansion, center_in, center_out;
 };
 
-/// One GNN layer (pet-spec 4.7, 4.8). compress.0 is split into its parts: geometry and species become tables,
-/// the message keeps a product, except in the first layer, where the message is a species table too.
+/// One GNN layer (pet-spec 4.7, 4.8). compress.0 is split into its parts: geometry and species
+/// become tables, the message keeps a product, except in the first layer, where the message is a
+/// species table too.
 template <class Real, MemSpace S>
 struct GnnWeights {
-  Table<Real, S> geometry;           ///< (4, d)
-  Table<Real, S> species;            ///< (species, d)
-  Linear<Real, S> message;           ///< (d, d) with SiLU; null in the first layer
+  Table<Real, S> geometry;  ///< (4, d)
+  Table<Real, S> species;   ///< (species, d)
+  Linear<Real, S> message;  ///< (d, d) with SiLU; null in the first layer
   Linear<Real, S> compress_out;
   std::vector<TransformerWeights<Real, S>> transformers;
-  NormWeights<Real, S> combine_norm;                   ///< feedforward featurizer only
-  Linear<Real, S> combine_in, combine_out;             ///< feedforward featurizer only
-  Table<Real, S> node_embedding;                       ///< (species, D); residual: one per layer
+  NormWeights<Real, S> combine_norm;        ///< feedforward featurizer only
+  Linear<Real, S> combine_in, combine_out;  ///< feedforward featurizer only
+  Table<Real, S> node_embedding;            ///< (species, D); residual: one per layer
 };
 
 /// Heads of one target on one readout layer: two layers with SiLU each, then the last layer.
@@ -76,8 +77,8 @@ struct TargetWeights {
 
 /// System conditioning (pet-spec 6.5), evaluated on the host: one vector per structure.
 struct ConditioningWeights {
-  std::vector<double> charge, spin;                  ///< (2 max_charge + 1, D), (max_spin, D)
-  std::vector<double> in, in_bias, out, out_bias;    ///< (D, 2D), (D), (D, D), (D)
+  std::vector<double> charge, spin;                ///< (2 max_charge + 1, D), (max_spin, D)
+  std::vector<double> in, in_bias, out, out_bias;  ///< (D, 2D), (D), (D, D), (D)
 };
 
 template <class Real, MemSpace S>

@@ -23,7 +23,8 @@ struct Chunk {
   std::int64_t tokens() const { return atoms + edges; }
 };
 
-/// Splits atoms into runs of about `preferred_edges` edges. A row's numbers do not depend on the split.
+/// Splits atoms into runs of about `preferred_edges` edges. A row's numbers do not depend on the
+/// split.
 std::vector<Chunk> split_into_chunks(Vector<const std::int64_t> offsets,
                                      std::int64_t preferred_edges);
 
@@ -60,8 +61,8 @@ struct TransformerTape {
 /// What one GNN layer keeps of one chunk.
 template <class Real, MemSpace S>
 struct LayerTape {
-  Matrix<Real, S> compress_pre;  ///< (E, C)
-  Matrix<Real, S> combine_pre;   ///< (E, 2C) feedforward featurizer
+  Matrix<Real, S> compress_pre;                        ///< (E, C)
+  Matrix<Real, S> combine_pre;                         ///< (E, 2C) feedforward featurizer
   std::vector<TransformerTape<Real, S>> transformers;  ///< [A]
 
   LayerTape(Arena<S>& arena, const PetConfig& c, const Chunk& chunk)
@@ -69,23 +70,24 @@ struct LayerTape {
     if (c.featurizer == Featurizer::feedforward) {
       combine_pre = arena.template matrix<Real>(chunk.edges, 2 * c.d_pet);
     }
-    for (std::int64_t a = 0; a < c.num_attention_layers; ++a) transformers.emplace_back(arena, c, chunk);
+    for (std::int64_t a = 0; a < c.num_attention_layers; ++a)
+      transformers.emplace_back(arena, c, chunk);
   }
 };
 
 /// Intermediates that live within one step of one chunk. Forward and backward use the same arrays.
 template <class Real, MemSpace S>
 struct ChunkScratch {
-  Matrix<Real, S> token[3];     ///< (T, C)
-  Matrix<Real, S> token_qkv;    ///< (T, 3C)
-  Matrix<Real, S> hidden;       ///< (T, F)
-  Matrix<Real, S> pair[2];      ///< (E, 2C)
+  Matrix<Real, S> token[3];       ///< (T, C)
+  Matrix<Real, S> token_qkv;      ///< (T, 3C)
+  Matrix<Real, S> hidden;         ///< (T, F)
+  Matrix<Real, S> pair[2];        ///< (E, 2C)
   Matrix<Real, S> node_small[2];  ///< (N, C)
-  Matrix<Real, S> node[2];      ///< (N, D)
-  Matrix<Real, S> node_wide;    ///< (N, 2D)
-  Matrix<Real, S> head_node[4];  ///< (N, d_head)
-  Matrix<Real, S> head_edge[4];  ///< (E, d_head)
-  Matrix<Real, S> edge_out;     ///< (E, C) edges of a recomputed layer, not used further
+  Matrix<Real, S> node[2];        ///< (N, D)
+  Matrix<Real, S> node_wide;      ///< (N, 2D)
+  Matrix<Real, S> head_node[4];   ///< (N, d_head)
+  Matrix<Real, S> head_edge[4];   ///< (E, d_head)
+  Matrix<Real, S> edge_out;       ///< (E, C) edges of a recomputed layer, not used further
 
   ChunkScratch(Arena<S>& arena, const PetConfig& c, const Chunk& chunk)
       : token_qkv(arena.template matrix<Real>(chunk.tokens(), 3 * c.d_pet)),
@@ -107,20 +109,21 @@ enum class TapePolicy { none, keep, recompute };
 /// Arrays over all atoms and edges of the batch.
 template <class Real, MemSpace S>
 struct GlobalArrays {
-  Vector<Real, S> weight;                 ///< [E] f in the network's precision
-  Matrix<Real, S> message;                ///< (E, C) m, updated layer by layer
-  Matrix<Real, S> node;                   ///< (N, D) h, updated layer by layer
-  std::vector<Matrix<Real, S>> edge;      ///< [G] (E, C) what each GNN layer returns
+  Vector<Real, S> weight;                   ///< [E] f in the network's precision
+  Matrix<Real, S> message;                  ///< (E, C) m, updated layer by layer
+  Matrix<Real, S> node;                     ///< (N, D) h, updated layer by layer
+  std::vector<Matrix<Real, S>> edge;        ///< [G] (E, C) what each GNN layer returns
   std::vector<Matrix<Real, S>> message_in;  ///< [G] (E, C) with `recompute`
   std::vector<Matrix<Real, S>> node_in;     ///< [G] (N, D) with `recompute`
-  Vector<Real, S> d_weight_mask;          ///< [E] dE/df through the attention masks
-  Vector<double, S> d_weight;             ///< [E] dE/df
-  Vector<Vec3, S> d_vector;               ///< [E] dE/dv through the embeddings
-  Matrix<Real, S> d_message;              ///< (E, C)
-  Matrix<Real, S> d_edge;                 ///< (E, C)
-  Matrix<Real, S> d_reverse;              ///< (E, C)
-  std::vector<Matrix<Real, S>> d_node;    ///< (N, D) one per readout layer
-  std::vector<Matrix<Real, S>> d_readout;  ///< (E, C) one per readout layer of the residual featurizer
+  Vector<Real, S> d_weight_mask;            ///< [E] dE/df through the attention masks
+  Vector<double, S> d_weight;               ///< [E] dE/df
+  Vector<Vec3, S> d_vector;                 ///< [E] dE/dv through the embeddings
+  Matrix<Real, S> d_message;                ///< (E, C)
+  Matrix<Real, S> d_edge;                   ///< (E, C)
+  Matrix<Real, S> d_reverse;                ///< (E, C)
+  std::vector<Matrix<Real, S>> d_node;      ///< (N, D) one per readout layer
+  std::vector<Matrix<Real, S>>
+      d_readout;  ///< (E, C) one per readout layer of the residual featurizer
 
   GlobalArrays(Arena<S>& arena, const PetConfig& c, std::int64_t atoms, std::int64_t edges,
                TapePolicy policy)

@@ -16,27 +16,42 @@ struct Jet {
   double value, first, second;
 };
 
-/// Screened Coulomb repulsion z / r * sum_k c_k exp(-d_k r / a), without the switch.
-Jet screened_coulomb(double z_product, double length, double r) {
+/// What a pair of elements sets. The reference forms both numbers from integer tensors, so that
+/// they are rounded to float whatever the model's precision; the same roundings are made here.
+struct PairConstants {
+  double strength;  ///< Z_i Z_j e^2 / (4 pi eps0), eV Angstrom
+  double length;    ///< screening length a, Angstrom
+};
+
+PairConstants pair_constants(int zi, int zj) {
+  const auto power = [](int z) { return static_cast<float>(std::pow(z, 0.23)); };
+  const float strength = static_cast<float>(kCoulomb * zi) * static_cast<float>(zj);
+  const float inverse = 1.0F / (power(zi) + power(zj));
+  const float length = 0.46850F * inverse;
+  return {strength, length};
+}
+
+/// Screened Coulomb repulsion strength / r * sum_k c_k exp(-d_k r / a), without the switch.
+Jet screened_coulomb(const PairConstants& pair, double r) {
   Jet sum{0, 0, 0};
   for (std::size_t k = 0; k < kWeights.size(); ++k) {
-    const double rate = kRates[k] / length, e = kWeights[k] * std::exp(-rate * r);
+    const double rate = kRates[k] / pair.length, e = kWeights[k] * std::exp(-rate * r);
     sum.value += e;
     sum.first -= rate * e;
     sum.second += rate * rate * e;
   }
-  const double q = kCoulomb * z_product / r;
+  const double q = pair.strength / r;
   return {q * sum.value, q * (sum.first - sum.value / r),
           q * (sum.second - 2 * sum.first / r + 2 * sum.value / (r * r))};
 }
 
-/// Energy of a pair and its derivative: E0 plus a polynomial that takes value and two derivatives to zero at
-/// r_c = the sum of the covalent radii.
-Jet pair_energy(double zi, double zj, double r_c, double r) {
+/// Energy of a pair and its derivative: E0 plus a polynomial that takes value and two derivatives
+/// to zero at r_c = the sum of the covalent radii.
+Jet pair_energy(int zi, int zj, double r_c, double r) {
   if (!(r <= r_c)) return {0, 0, 0};
-  const double length = 0.46850 / (std::pow(zi, 0.23) + std::pow(zj, 0.23));
-  const Jet e = screened_coulomb(zi * zj, length, r);
-  const Jet end = screened_coulomb(zi * zj, length, r_c);
+  const PairConstants pair = pair_constants(zi, zj);
+  const Jet e = screened_coulomb(pair, r);
+  const Jet end = screened_coulomb(pair, r_c);
   const double a = (-3 * end.first + r_c * end.second) / (r_c * r_c);
   const double b = (2 * end.first - r_c * end.second) / (r_c * r_c * r_c);
   const double c = -end.value + r_c * end.first / 2 - r_c * r_c * end.second / 12;

@@ -12,8 +12,9 @@ namespace trine::pet {
 /// Longest distance at which the repulsion acts, Angstrom.
 double zbl_cutoff(const Zbl& zbl);
 
-/// Per-atom energies, forces and strain gradients, added to what is there. Half of a pair's energy goes to
-/// each of its atoms. `species` [N] are indices into `atomic_numbers`; `list` must reach `zbl_cutoff`.
+/// Per-atom energies, forces and strain gradients, added to what is there. Half of a pair's energy
+/// goes to each of its atoms. `species` [N] are indices into `atomic_numbers`; `list` must reach
+/// `zbl_cutoff`.
 void add_zbl(const Zbl& zbl, std::span<const int> atomic_numbers,
              std::span<const std::int32_t> species, std::span<const std::int32_t> structure,
              const NeighborList<MemSpace::host>& list, std::span<const Vec3> vectors,
