@@ -60,7 +60,8 @@ TEST(ExtxyzRead, PlainXyz) {
 TEST(ExtxyzRead, KeysAndQuotes) {
   const std::string comment =
       R"(a=1 b="two words" c={3 4} d='five "six"' e=[7, 8] flag f = spaced "a key"=v )"
-      R"(g="quo\"te" h=[[1, 2], [3, 4]] i="" j=C:\dir k="back\\slash" l=x=y m="Zoë")";
+      R"(g="quo\"te" h=[[1, 2], [3, 4]] i="" j=C:\dir k="back\\slash" l=x=y m="Zo)"
+      "\xc3\xab\"";
   const Info expected = {{"a", "1"},
                          {"b", "two words"},
                          {"c", "3 4"},
@@ -75,7 +76,7 @@ TEST(ExtxyzRead, KeysAndQuotes) {
                          {"j", "C:\\dir"},
                          {"k", "back\\slash"},
                          {"l", "x=y"},
-                         {"m", "Zoë"}};
+                         {"m", "Zo\xc3\xab"}};
   const Structure s = frame_with(comment);
   EXPECT_EQ(s.extra_info, expected);
   expect_same(read_text(written(s))[0], s);
