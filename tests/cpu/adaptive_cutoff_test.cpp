@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <numbers>
+#include <vector>
 
 #include "cpu/frames.hpp"
 #include "cpu/kernels/kernels.hpp"

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "cpu/edge_chain.hpp"
 #include "trine/error.hpp"

@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "cpu/frames.hpp"
 #include "cpu/pair_geometry.hpp"
+#include "cpu/search_frame.hpp"
 #include "trine/error.hpp"
 
 namespace trine {
@@ -236,6 +240,24 @@ TEST(NeighborList, BatchAndThreadsChangeNothing) {
   for (int threads : {1, 2, 3}) {
     EXPECT_EQ(pairs_of(*find(Batch(frames), 4.0, threads)), expected) << threads << " threads";
   }
+}
+
+TEST(SearchFrame, FindsTheShortestVectorsOfTheLattice) {
+  // boxes of 2 x 3 x 4 in disguise
+  const Mat3 cells[] = {{{{2, 0, 0}, {0, 3, 0}, {0, 0, 4}}},
+                        {{{2, 3, 0}, {14, 18, 4}, {-4, 3, -16}}},
+                        {{{0, -3, 4}, {2002, 3, 0}, {2, 0, 0}}},
+                        {{{2, 0, 4000}, {2, 3, 4000}, {2, 0, 4004}}}};
+  for (const Mat3& cell : cells) {
+    auto frame = cpu::make_search_frame(cell, {true, true, true});
+    std::sort(frame.height.begin(), frame.height.end());
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(frame.height[k], 2.0 + double(k), 1e-9);
+  }
+  const double h = std::sqrt(0.75);
+  const Mat3 flat{{{9, 0, 0.5}, {-4.5, 9 * h, 0.5}, {-4.5, -9 * h, 0.5}}};
+  auto frame = cpu::make_search_frame(flat, {true, true, true});
+  std::sort(frame.height.begin(), frame.height.end());
+  EXPECT_GT(frame.height[1], 7);  // a + b + c is short, although all angles are 120 degrees
 }
 
 TEST(NeighborList, NothingIsFine) {
