@@ -16,7 +16,7 @@ struct Tolerance {
 Tolerance tolerance_of(const std::string& model, const Structure& s) {
   const bool rounded =
       std::any_of(s.species.begin(), s.species.end(), [](int z) { return z == 27 || z == 78; });
-  return model == "zbl" && rounded ? Tolerance{1e-8, 5e-8} : Tolerance{};
+  return model == "zbl" && rounded ? Tolerance{5e-7, 5e-8} : Tolerance{};
 }
 
 EngineOptions fp64(const std::string& energy) {
