@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "atoms/structure_reader.hpp"
+#include "fuzz/targets.hpp"
 #include "trine/error.hpp"
 #include "trine/structure_io.hpp"
 
