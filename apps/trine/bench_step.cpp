@@ -1,6 +1,7 @@
 // trine bench step: the time of whole evaluations, beside a baseline.
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>

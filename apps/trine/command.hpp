@@ -1,10 +1,13 @@
 // A subcommand of the program, and the table of all of them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <span>
 #include <string_view>
+
+namespace CLI {
+class App;
+}
 
 namespace trine::app {
 

@@ -1,5 +1,6 @@
 // trine devices: what can run here.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <fstream>

@@ -1,7 +1,7 @@
 // What `predict` reports of a frame: which heads, and the numbers chosen from a Result.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,5 +1,6 @@
 // trine info: what a model file holds, and what of it trine supports.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <filesystem>

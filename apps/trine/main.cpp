@@ -1,5 +1,6 @@
 // The program `trine`: a table of subcommands, and one place that turns errors into exit statuses.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>

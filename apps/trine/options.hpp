@@ -1,10 +1,13 @@
 // Options that mean the same in every command.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "trine/model.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace trine::app {
 

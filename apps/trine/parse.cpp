@@ -1,6 +1,7 @@
 #include "parse.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 

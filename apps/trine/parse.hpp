@@ -1,10 +1,13 @@
 // From command-line words to option values, with errors in one paragraph.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace trine::app {
 

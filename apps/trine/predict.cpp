@@ -1,6 +1,7 @@
 // trine predict: energy, forces and stress of every frame.
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
