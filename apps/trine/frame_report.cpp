@@ -32,13 +32,13 @@ double per_atom(double value, std::size_t atoms) {
   return atoms == 0 ? 0 : value / static_cast<double>(atoms);
 }
 
-/// "H128 O64"
+/// " H128 O64,"
 std::string formula(const Structure& frame) {
   std::map<std::string, int> counts;
   for (const int number : frame.species) ++counts[element_symbol(number)];
   std::string text;
   for (const auto& [symbol, count] : counts) text += fmt::format(" {}{}", symbol, count);
-  return text;
+  return text.empty() ? "" : text + ",";
 }
 
 std::string periodicity(const std::array<bool, 3>& pbc) {
@@ -145,7 +145,7 @@ std::string SummaryTable::text() const {
 }
 
 std::string frame_report(const Structure& frame, const Result& result, const FrameOutput& output) {
-  std::string text = fmt::format("{}: {},{}, {}\n\n", frame.source, counted(frame.size(), "atom"),
+  std::string text = fmt::format("{}: {},{} {}\n\n", frame.source, counted(frame.size(), "atom"),
                                  formula(frame), periodicity(frame.pbc));
   Table table({{"", Align::left}, {""}, {"", Align::left}, {"", Align::left}});
   add_energy(table, frame, result);

@@ -134,7 +134,9 @@ std::string targets_text(const ModelInfo& info) {
 
 void print_text(const ModelInfo& info, const FileFacts& file) {
   std::vector<std::pair<std::string, std::string>> facts = {
-      {"model", info.name.empty() ? info.path : fmt::format("{} ({})", info.name, info.path)},
+      {"model", info.name.empty() || info.name == info.path
+                    ? info.path
+                    : fmt::format("{} ({})", info.name, info.path)},
       {"architecture",
        fmt::format("{}, checkpoint format {}{}", info.architecture, info.format,
                    info.llpr_format > 0
@@ -143,7 +145,9 @@ void print_text(const ModelInfo& info, const FileFacts& file) {
       {"parameters", fmt::format("{} ({})", info.parameters, info.dtype)},
       {"species", fmt::format("{}: {}", info.species.size(), join(symbols(info.species), " "))},
       {"cutoff",
-       fmt::format("{} Angstrom (length unit of the file: {})", info.cutoff, info.length_unit)},
+       fmt::format(
+           "{} Angstrom{}", info.cutoff,
+           info.length_unit.empty() ? "" : ", length unit of the file: " + info.length_unit)},
       {"energies", join(energy_variants(info))},
       {"direct heads", direct_heads(info).empty() ? "none" : join(direct_heads(info))}};
   if (!file.sha256.empty()) {

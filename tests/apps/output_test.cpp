@@ -1,0 +1,176 @@
+// What info, devices, bench step and predict print, and where it goes.
+#include "apps/program.hpp"
+#include "trine/structure_io.hpp"
+
+namespace trine::test {
+namespace {
+
+class Output : public ProgramTest {
+ protected:
+  void SetUp() override {
+    ProgramTest::SetUp();
+    write("h2o.xyz", read_file(folder_ / "ref/structures/h2o.xyz"));
+    write("two.xyz", text_of("h2o.xyz") + text_of("h2o.xyz"));
+  }
+
+  void expect_contains(const std::string& text, const std::vector<std::string>& parts) {
+    for (const auto& part : parts)
+      EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' in:\n" << text;
+  }
+};
+
+TEST_F(Output, InfoAsText) {
+  const Outcome run = trine("info models/trine-mini.ckpt");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.err, "");
+  expect_contains(
+      run.out, {"pet, checkpoint format 16 inside an LLPR wrapper of format 4", "4299016 (float32)",
+                "9: H C O Cr Mn Fe Co Ni Pt", "non_conservative_forces", "ensemble of 32", "d_node",
+                "18361152 bytes, sha256 6d34fdbf2355bfd0"});
+}
+
+TEST_F(Output, InfoAsJson) {
+  const Outcome run = trine("info --json models/trine-mini.ckpt");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const Json info = Json::parse(run.out);
+  const std::vector<std::string> keys = {
+      "path",      "name",     "architecture", "format",          "llpr_format",
+      "supported", "hypers",   "species",      "symbols",         "length_unit",
+      "cutoff",    "dtype",    "parameters",   "energy_variants", "direct_heads",
+      "targets",   "metadata", "file_size",    "sha256"};
+  EXPECT_EQ(keys_of(info), keys);
+  EXPECT_EQ(info["species"], Json({1, 6, 8, 24, 25, 26, 27, 28, 78}));
+  EXPECT_EQ(info["hypers"]["d_pet"], 128);
+  EXPECT_EQ(info["hypers"]["activation"], "SwiGLU");
+  EXPECT_EQ(info["targets"][0]["name"], "energy");
+  EXPECT_EQ(info["targets"][0]["unit"], "eV");
+  EXPECT_EQ(info["targets"][0]["uncertainty"], true);
+  EXPECT_EQ(info["energy_variants"], Json({"energy"}));
+  EXPECT_EQ(Json::parse(trine("info --json ref/models/two_energies.ckpt").out)["energy_variants"],
+            Json({"energy", "energy/pbe"}));
+  EXPECT_FALSE(Json::parse(trine("info --json synthetic:xs").out).contains("sha256"));
+}
+
+TEST_F(Output, Devices) {
+  const Outcome text = trine("devices");
+  EXPECT_EQ(text.status, 0);
+  expect_contains(
+      text.out, {"cpu", "cuda", "this build has no CUDA engine", "fp16x3", "not in this version"});
+  const Json all = Json::parse(trine("devices --json").out);
+  EXPECT_EQ(keys_of(all), (std::vector<std::string>{"devices", "methods"}));
+  EXPECT_EQ(keys_of(all["devices"][0]), (std::vector<std::string>{"name", "available", "model",
+                                                                  "threads", "instruction_sets"}));
+  EXPECT_EQ(
+      all["devices"][1],
+      Json({{"name", "cuda"}, {"available", false}, {"reason", "this build has no CUDA engine"}}));
+  ASSERT_EQ(all["methods"].size(), 10U);
+  for (const auto& method : all["methods"]) {
+    const bool here = method["name"] == "fp64" || method["name"] == "fp32";
+    EXPECT_EQ(method["available"], here) << method;
+    EXPECT_EQ(method.contains("reason"), !here) << method;
+  }
+}
+
+TEST_F(Output, BenchStep) {
+  const Outcome run =
+      trine("bench step synthetic:xs h2o.xyz --repeats 2 --threads 1 --json time.json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  expect_contains(run.out, {"fp32", "baseline: fp64", "ns per atom", "peak memory"});
+  const Json all = Json::parse(text_of("time.json"));
+  EXPECT_EQ(keys_of(all), (std::vector<std::string>{"model", "atoms", "edges", "median_ms",
+                                                    "min_ms", "peak_rss_mib", "threads",
+                                                    "precision", "repeats", "baseline"}));
+  EXPECT_EQ(all["atoms"], 3);
+  EXPECT_EQ(all["edges"], 6);
+  EXPECT_EQ(all["threads"], 1);
+  EXPECT_EQ(all["repeats"], 2);
+  EXPECT_GE(all["median_ms"].get<double>(), all["min_ms"].get<double>());
+  EXPECT_GT(all["min_ms"].get<double>(), 0);
+  EXPECT_GT(all["peak_rss_mib"].get<double>(), 1);
+  EXPECT_LT(all["baseline"]["max_force_difference"].get<double>(), 1e-3);
+  EXPECT_FALSE(
+      Json::parse(trine("bench step synthetic:xs h2o.xyz --repeats 1 --baseline none --json -").out)
+          .contains("baseline"));
+  const Json fp64 = Json::parse(
+      trine("bench step synthetic:xs h2o.xyz --repeats 1 --precision fp64 --json - --quiet").out);
+  EXPECT_EQ(fp64["baseline"]["name"], "fp64, one thread");
+}
+
+TEST_F(Output, TableOfOneFrame) {
+  const Outcome run = trine("predict models/trine-mini.ckpt examples/water192.xyz --uncertainty");
+  ASSERT_EQ(run.status, 0) << run.err;
+  expect_contains(run.out, {"192 atoms, H128 O64, periodic along a b c", "energy ", "-29943.964",
+                            "uncertainty", "ensemble of 32", "largest force", "pressure", "stress",
+                            "neighbours", "... and 184 more atoms"});
+  expect_contains(run.err,
+                  {"device cpu, ", "precision fp32, target energy", "1 frame, 192 atoms in "});
+  EXPECT_EQ(run.err.find('\r'), std::string::npos) << "progress is for terminals";
+}
+
+TEST_F(Output, TableOfManyFrames) {
+  const Outcome run = trine("predict models/trine-mini.ckpt two.xyz h2o.xyz");
+  ASSERT_EQ(run.status, 0) << run.err;
+  expect_contains(run.out,
+                  {"two.xyz, frame 1", "two.xyz, frame 2", "h2o.xyz, frame 1", "max force (eV/A)"});
+  expect_contains(run.err, {"3 frames, 9 atoms"});
+}
+
+TEST_F(Output, QuietIsQuiet) {
+  const Outcome table = trine("predict models/trine-mini.ckpt h2o.xyz --quiet");
+  EXPECT_NE(table.out, "") << "without a file, the table is the result";
+  EXPECT_EQ(table.err, "");
+  const Outcome file = trine("predict models/trine-mini.ckpt h2o.xyz --quiet -o out.xyz");
+  EXPECT_EQ(file.out + file.err, "");
+  EXPECT_TRUE(exists("out.xyz"));
+}
+
+TEST_F(Output, StandardStreams) {
+  const Outcome xyz = trine("predict models/trine-mini.ckpt - -o -", "cat two.xyz |");
+  ASSERT_EQ(xyz.status, 0) << xyz.err;
+  write("echo.xyz", xyz.out);
+  EXPECT_EQ(read_structures((folder_ / "echo.xyz").string()).size(), 2U);
+  EXPECT_EQ(xyz.out.find("element"), std::string::npos) << "no table among data";
+  const Outcome both = trine("predict models/trine-mini.ckpt h2o.xyz -o out.xyz --json -");
+  EXPECT_EQ(Json::parse(both.out)["frames"].size(), 1U);
+  EXPECT_TRUE(exists("out.xyz"));
+}
+
+TEST_F(Output, InputMayBeOverwritten) {
+  ASSERT_EQ(trine("predict models/trine-mini.ckpt two.xyz -o two.xyz").status, 0);
+  EXPECT_EQ(read_structures((folder_ / "two.xyz").string()).size(), 2U);
+  EXPECT_NE(text_of("two.xyz").find("free_energy="), std::string::npos);
+  EXPECT_FALSE(exists("two.xyz.part"));
+}
+
+TEST_F(Output, ExtendedXyzOfHeads) {
+  ASSERT_EQ(
+      trine("predict models/trine-mini.ckpt examples/water192.xyz --uncertainty -o out.xyz").status,
+      0);
+  expect_contains(text_of("out.xyz"), {"energy=-29943.96", "free_energy=", "stress=\"",
+                                       "forces:R:3", "energy_uncertainty=0.13"});
+  EXPECT_EQ(text_of("out.xyz").find("conservative"), std::string::npos);
+  ASSERT_EQ(trine("predict ref/models/direct_heads.ckpt ref/structures/ni_skewed4.xyz --forces "
+                  "direct -o out.xyz")
+                .status,
+            0);
+  expect_contains(text_of("out.xyz"), {"conservative=F", "stress=\"", "forces:R:3"});
+  ASSERT_EQ(trine("predict models/trine-mini.ckpt examples/water192.xyz --forces direct -o out.xyz")
+                .status,
+            0);
+  EXPECT_EQ(text_of("out.xyz").find("stress"), std::string::npos)
+      << "the model has no direct stress";
+}
+
+TEST_F(Output, ModelsAreFoundByName) {
+  const fs::path models = folder_ / "data/trine/models";
+  fs::create_directories(models);
+  fs::copy_file(folder_ / "models/trine-mini.ckpt", models / "mine.ckpt");
+  EXPECT_EQ(trine("info trine-mini").status, 0);
+  EXPECT_EQ(trine("info mine").status, 3);
+  EXPECT_EQ(trine("info mine", "XDG_DATA_HOME=data").status, 0);
+  EXPECT_EQ(trine("info mine", "XDG_DATA_DIRS=absent:data").status, 0);
+  EXPECT_EQ(trine("info mine.ckpt", "TRINE_MODEL_DIR=data/trine/models").status, 0);
+}
+
+}  // namespace
+}  // namespace trine::test
