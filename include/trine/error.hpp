@@ -6,14 +6,14 @@
 
 namespace trine {
 
-/// What went wrong, by what the caller can do about it. The command line maps each to an exit status.
+/// What went wrong, by what the caller can do about it. The program maps each to an exit status.
 enum class ErrorCode {
-  usage,             ///< the call itself is wrong (unknown option, option outside its range)
-  bad_input,         ///< a file or a structure cannot be used as it is
-  not_converged,     ///< an iteration reached its limit
-  out_of_memory,     ///< the work does not fit on the device
-  validation_failed, ///< a check of results failed
-  not_supported,     ///< a legal request that this build, device or model cannot serve
+  usage,              ///< the call itself is wrong (unknown option, option outside its range)
+  bad_input,          ///< a file or a structure cannot be used as it is
+  not_converged,      ///< an iteration reached its limit
+  out_of_memory,      ///< the work does not fit on the device
+  validation_failed,  ///< a check of results failed
+  not_supported,      ///< a legal request that this build, device or model cannot serve
 };
 
 /// The only exception that trine throws on purpose. `what()` reads "problem (why), what to do".

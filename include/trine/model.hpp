@@ -18,8 +18,9 @@ enum class Precision { fp64, fp32 };
 /// Where and how a model runs.
 struct EngineOptions {
   Precision precision = Precision::fp32;
-  int threads = 0;     ///< 0: all cores that OpenMP reports
-  std::string energy;  ///< energy target, e.g. "energy/pbe"; empty: "energy", or the only one there is
+  int threads = 0;  ///< 0: all cores that OpenMP reports
+  /// Energy target, e.g. "energy/pbe"; empty: "energy", or the only one there is.
+  std::string energy;
   /// Bytes that may be used to keep intermediates of the forward pass for the backward pass; beyond
   /// it they are computed twice. 0: half of the memory that is free when the engine is made.
   std::int64_t tape_bytes = 0;
@@ -27,40 +28,42 @@ struct EngineOptions {
 
 /// What to compute. Energies are always computed.
 struct EvaluateOptions {
-  bool gradients = true;            ///< forces, strain gradient, stress by differentiation
-  bool direct = false;              ///< direct force and stress heads, where the model has them
-  bool uncertainty = false;         ///< LLPR uncertainty and ensemble; error if the model has none
-  bool last_layer_features = false; ///< features of the energy head
+  bool gradients = true;             ///< forces, strain gradient, stress by differentiation
+  bool direct = false;               ///< direct force and stress heads, where the model has them
+  bool uncertainty = false;          ///< LLPR uncertainty and ensemble; error if the model has none
+  bool last_layer_features = false;  ///< features of the energy head
 };
 
 /// Results of one structure; N is its number of atoms. Absent quantities are empty.
 struct Result {
-  double energy = 0;                ///< eV, total, composition included
-  std::vector<double> energies;     ///< [N] eV
-  std::vector<Vec3> forces;         ///< [N] eV/Angstrom, -dE/dr
-  Mat3 strain_gradient{};           ///< dE/d(strain) at zero strain for x' = x (1 + strain), eV; not symmetrised
-  std::optional<Mat3> stress;       ///< strain_gradient / volume, symmetrised, eV/Angstrom^3; only if the cell has a volume
-  std::vector<double> adaptive_cutoff;         ///< [N] Angstrom
-  std::vector<std::int64_t> num_neighbors;     ///< [N] edges kept
-  std::int64_t list_edges = 0;                 ///< directed pairs within the full cutoff
-  std::vector<Vec3> direct_forces;             ///< [N] eV/Angstrom, raw head output (mean not removed)
-  std::optional<Mat3> direct_stress;           ///< eV/Angstrom^3
-  std::vector<double> last_layer_features;     ///< [N][F], F = num_last_layer_features
+  double energy = 0;             ///< eV, total, composition included
+  std::vector<double> energies;  ///< [N] eV
+  std::vector<Vec3> forces;      ///< [N] eV/Angstrom, -dE/dr
+  /// dE/d(strain) at zero strain for x' = x (1 + strain), eV; not symmetrised.
+  Mat3 strain_gradient{};
+  /// strain_gradient / volume, symmetrised, eV/Angstrom^3; only if the cell has a volume.
+  std::optional<Mat3> stress;
+  std::vector<double> adaptive_cutoff;      ///< [N] Angstrom
+  std::vector<std::int64_t> num_neighbors;  ///< [N] edges kept
+  std::int64_t list_edges = 0;              ///< directed pairs within the full cutoff
+  std::vector<Vec3> direct_forces;          ///< [N] eV/Angstrom, raw head output (mean not removed)
+  std::optional<Mat3> direct_stress;        ///< eV/Angstrom^3
+  std::vector<double> last_layer_features;  ///< [N][F], F = num_last_layer_features
   std::int64_t num_last_layer_features = 0;
-  std::optional<double> energy_uncertainty;    ///< eV, standard deviation of the total energy
-  std::vector<double> energies_uncertainty;    ///< [N] eV
-  std::vector<double> energy_ensemble;         ///< [members] eV
-  std::vector<double> energies_ensemble;       ///< [N][members] eV
+  std::optional<double> energy_uncertainty;  ///< eV, standard deviation of the total energy
+  std::vector<double> energies_uncertainty;  ///< [N] eV
+  std::vector<double> energy_ensemble;       ///< [members] eV
+  std::vector<double> energies_ensemble;     ///< [N][members] eV
 };
 
 /// One output of a model.
 struct TargetInfo {
-  std::string name;       ///< e.g. "energy", "energy/pbe", "non_conservative_forces"
-  std::string quantity;   ///< as the checkpoint states it
+  std::string name;      ///< e.g. "energy", "energy/pbe", "non_conservative_forces"
+  std::string quantity;  ///< as the checkpoint states it
   std::string unit;
   bool per_atom = false;
   bool supported = true;
-  std::string reason;     ///< why not, if not supported
+  std::string reason;  ///< why not, if not supported
   bool uncertainty = false;
   std::int64_t ensemble_members = 0;
 };
@@ -68,17 +71,17 @@ struct TargetInfo {
 /// What a checkpoint holds.
 struct ModelInfo {
   std::string path;
-  std::string name;          ///< from the metadata; may be empty
-  std::string architecture;  ///< "pet"
-  int format = 0;            ///< PET checkpoint format, 1 to 16
-  int llpr_format = 0;       ///< 0: not wrapped
+  std::string name;                                         ///< from the metadata; may be empty
+  std::string architecture;                                 ///< "pet"
+  int format = 0;                                           ///< PET checkpoint format, 1 to 16
+  int llpr_format = 0;                                      ///< 0: not wrapped
   std::vector<std::pair<std::string, std::string>> hypers;  ///< in the checkpoint's order
-  std::vector<int> species;  ///< atomic numbers, ascending
+  std::vector<int> species;                                 ///< atomic numbers, ascending
   std::string length_unit;
-  std::string dtype;         ///< of the weights: "float32" or "float64"
+  std::string dtype;  ///< of the weights: "float32" or "float64"
   std::vector<TargetInfo> targets;
   std::int64_t parameters = 0;
-  double cutoff = 0;         ///< Angstrom
+  double cutoff = 0;                                          ///< Angstrom
   std::vector<std::pair<std::string, std::string>> metadata;  ///< authors, references, description
 };
 
@@ -93,7 +96,8 @@ class Model {
  public:
   /// Loads `path`: a metatrain checkpoint (PET formats 1 to 16, plain or LLPR-wrapped), or
   /// `synthetic:xs|s|s32|m|l` for random weights of a published size.
-  /// Throws `Error(bad_input)` for damaged files, `Error(not_supported)` for models that trine cannot evaluate.
+  /// Throws `Error(bad_input)` for damaged files, `Error(not_supported)` for models that trine
+  /// cannot evaluate.
   static Model load(const std::string& path, const EngineOptions& options = {});
 
   Model(Model&&) noexcept;
@@ -105,7 +109,8 @@ class Model {
 
   Result evaluate(const Structure& structure, const EvaluateOptions& options = {});
 
-  /// Evaluates many structures in one pass. Each result is bit for bit what the structure gives alone.
+  /// Evaluates many structures in one pass. Each result is bit for bit what the structure gives
+  /// alone.
   std::vector<Result> evaluate(std::span<const Structure> structures,
                                const EvaluateOptions& options = {});
 

@@ -21,10 +21,10 @@ struct ExtraColumn {
 
 /// Atoms and cell. Every public function that takes a Structure checks it with `validate`.
 struct Structure {
-  std::vector<int> species;      ///< [N] atomic numbers
-  std::vector<Vec3> positions;   ///< [N] Cartesian, Angstrom; atoms may lie outside the cell
-  Mat3 cell{};                   ///< rows are the lattice vectors, Angstrom; ignored rows may be zero
-  std::array<bool, 3> pbc{};     ///< periodic along each lattice vector
+  std::vector<int> species;     ///< [N] atomic numbers
+  std::vector<Vec3> positions;  ///< [N] Cartesian, Angstrom; atoms may lie outside the cell
+  Mat3 cell{};                ///< rows are the lattice vectors, Angstrom; ignored rows may be zero
+  std::array<bool, 3> pbc{};  ///< periodic along each lattice vector
   std::optional<double> charge;             ///< total charge, e; used by conditioned models
   std::optional<double> spin_multiplicity;  ///< 2S+1; used by conditioned models
 

@@ -10,7 +10,9 @@
 namespace trine {
 
 /// Table of names of an enum that ends with `size_`. Specialise as
-/// `template <> inline constexpr std::array<std::string_view, 2> kEnumNames<Colour> = {"red", "blue"};`
+///
+///     template <>
+///     inline constexpr std::array<std::string_view, 2> kEnumNames<Colour> = {"red", "blue"};
 template <class Enum>
 inline constexpr std::array<std::string_view, 0> kEnumNames{};
 

@@ -10,7 +10,17 @@
 namespace trine {
 
 enum class DType {
-  float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8, boolean, size_
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  int64,
+  int32,
+  int16,
+  int8,
+  uint8,
+  boolean,
+  size_
 };
 
 /// Bytes per element.
@@ -22,7 +32,7 @@ struct HostTensor {
   std::vector<std::int64_t> shape;  ///< empty: a scalar
   std::shared_ptr<const std::byte[]> bytes;
 
-  std::int64_t size() const;  ///< number of elements
+  std::int64_t size() const;       ///< number of elements
   std::string shape_text() const;  ///< "(3, 128)"
 
   /// Converts every element; throws `Error(bad_input)` never, since every DType has a value in T.
