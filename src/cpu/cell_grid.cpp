@@ -29,9 +29,10 @@ std::vector<Vec3> frame_coordinates(const CellGrid& grid) {
   return s;
 }
 
-/// Moves coordinates into [0, 1) along periodic axes and records by how many cells.
-void wrap(CellGrid& grid, std::vector<Vec3>& s) {
-  grid.home.resize(s.size());
+/// Moves coordinates into [0, 1) along periodic axes. Returns by how much, in cell vectors, by
+/// atom.
+std::vector<Shift> wrap(const CellGrid& grid, std::vector<Vec3>& s) {
+  std::vector<Shift> homes(s.size());
   for (Index i = 0; i < s.size(); ++i) {
     LongShift cells{};
     for (Index k = 0; k < 3; ++k) {
@@ -47,9 +48,10 @@ void wrap(CellGrid& grid, std::vector<Vec3>& s) {
             "atom {} lies too many cells away from the origin for 32-bit cell shifts, move it "
             "closer to the cell",
             i + 1);
-      grid.home[i][m] = static_cast<std::int32_t>(home[m]);
+      homes[i][m] = static_cast<std::int32_t>(home[m]);
     }
   }
+  return homes;
 }
 
 double largest(const std::vector<Shift>& shifts, Index k) {
@@ -61,7 +63,7 @@ double largest(const std::vector<Shift>& shifts, Index k) {
 /// Bound on the rounding of wrapped coordinates and of exact pair vectors: a few dozen roundings of
 /// numbers no larger than coordinates and translations. Images add at most the cutoff and the
 /// wrapped cell.
-double rounding_tolerance(const CellGrid& grid) {
+double rounding_tolerance(const CellGrid& grid, const std::vector<Shift>& homes) {
   double scale = grid.cutoff;
   for (const Vec3& r : grid.structure.positions) {
     scale = std::max({scale, std::abs(r[0]), std::abs(r[1]), std::abs(r[2])});
@@ -75,7 +77,7 @@ double rounding_tolerance(const CellGrid& grid) {
       const auto steps = static_cast<double>(grid.frame.lattice[m][k]);
       of_cell += std::abs(steps) * (grid.cutoff / grid.frame.height[m] + 2);
     }
-    scale += axis + (largest(grid.home, k) + of_cell) * length;
+    scale += axis + (largest(homes, k) + of_cell) * length;
   }
   return 256 * std::numeric_limits<double>::epsilon() * scale;
 }
@@ -119,16 +121,15 @@ std::int64_t key_of(const CellGrid& grid, const Vec3& s) {
 }
 
 /// Wrapped Cartesian coordinates, kept from the exact positions wherever nothing was wrapped.
-Vec3 wrapped_position(const CellGrid& grid, Index i) {
-  const auto& home = grid.home[i];
-  Vec3 p = grid.structure.positions[static_cast<std::int64_t>(i)];
+Vec3 wrapped_position(const CellGrid& grid, std::int32_t atom, const Shift& home) {
+  Vec3 p = grid.structure.positions[atom];
   for (Index c = 0; c < 3; ++c) {
     for (Index m = 0; m < 3; ++m) p[c] -= home[m] * grid.structure.cell[m][c];
   }
   return p;
 }
 
-void sort_into_boxes(CellGrid& grid, const std::vector<Vec3>& s) {
+void sort_into_boxes(CellGrid& grid, const std::vector<Vec3>& s, const std::vector<Shift>& homes) {
   struct Entry {
     std::int64_t key;
     std::int32_t atom;
@@ -143,16 +144,19 @@ void sort_into_boxes(CellGrid& grid, const std::vector<Vec3>& s) {
   std::sort(entries.begin(), entries.end());
   for (auto* values : {&grid.x, &grid.y, &grid.z}) values->resize(s.size() + CellGrid::kPadding);
   grid.atom.resize(s.size());
+  grid.home.resize(s.size());
   for (Index place = 0; place < entries.size(); ++place) {
     if (place == 0 || entries[place].key != entries[place - 1].key) {
       grid.box_key.push_back(entries[place].key);
       grid.box_first.push_back(static_cast<std::int64_t>(place));
     }
-    const Vec3 p = wrapped_position(grid, static_cast<Index>(entries[place].atom));
+    const std::int32_t atom = entries[place].atom;
+    grid.atom[place] = atom;
+    grid.home[place] = homes[static_cast<Index>(atom)];
+    const Vec3 p = wrapped_position(grid, atom, grid.home[place]);
     grid.x[place] = p[0];
     grid.y[place] = p[1];
     grid.z[place] = p[2];
-    grid.atom[place] = entries[place].atom;
   }
   grid.box_first.push_back(static_cast<std::int64_t>(s.size()));
 }
@@ -223,10 +227,10 @@ CellGrid make_cell_grid(const StructureView& structure, double cutoff) {
   }
   grid.frame = make_search_frame(structure.cell, structure.pbc);
   std::vector<Vec3> s = frame_coordinates(grid);
-  wrap(grid, s);
-  grid.tolerance = rounding_tolerance(grid);
+  const std::vector<Shift> homes = wrap(grid, s);
+  grid.tolerance = rounding_tolerance(grid, homes);
   choose_boxes(grid, s);
-  sort_into_boxes(grid, s);
+  sort_into_boxes(grid, s, homes);
   list_images(grid);
   return grid;
 }

@@ -72,8 +72,8 @@ void neighbor_list(const NeighborListArgs<MemSpace::host>& args, int threads) {
   const auto count = [&](std::int64_t task, int thread) {
     RowSearch& search = searches[static_cast<Index>(thread)];
     tasks.run(task, search, [&](const CellGrid& grid, std::int64_t place) {
-      const auto pairs = search.find(place).size();
-      list.offsets[atom_in_batch(grid, place) + 1] = static_cast<std::int64_t>(pairs);
+      const auto pairs = static_cast<std::int64_t>(search.count(place));
+      list.offsets[atom_in_batch(grid, place) + 1] = pairs;
     });
   };
   parallel(threads, tasks.size(), count, grain);
@@ -85,11 +85,10 @@ void neighbor_list(const NeighborListArgs<MemSpace::host>& args, int threads) {
     RowSearch& search = searches[static_cast<Index>(thread)];
     tasks.run(task, search, [&](const CellGrid& grid, std::int64_t place) {
       std::int64_t pair = list.offsets[atom_in_batch(grid, place)];
-      const std::int32_t centre = grid.atom[static_cast<Index>(place)];
-      for (std::uint64_t key : search.find_sorted(place)) {
-        const std::int64_t j = grid.structure.first_atom + search.neighbor(key);
+      for (std::uint64_t found : search.find(place)) {
+        const std::int64_t j = grid.structure.first_atom + search.neighbor(found);
         list.neighbor[pair] = static_cast<std::int32_t>(j);
-        list.shift[pair] = search.shift(centre, key);
+        list.shift[pair] = search.shift(found);
         ++pair;
       }
     });

@@ -30,8 +30,6 @@ void RowSearch::move_to(const CellGrid& grid, std::int64_t box) {
   if (grid_ == &grid && box_ == box) return;
   grid_ = &grid;
   box_ = box;
-  image_bits_ = static_cast<int>(std::bit_width(grid.images.size() - 1));
-  key_bits_ = image_bits_ + static_cast<int>(std::bit_width(grid.atom.size() - 1));
   const double inner = std::max(grid.cutoff - grid.tolerance, 0.0);
   const double outer = grid.cutoff + grid.tolerance;
   surely_squared_ = inner * inner;
@@ -49,6 +47,12 @@ void RowSearch::move_to(const CellGrid& grid, std::int64_t box) {
       if (image_b != 0 && !grid.frame.periodic[1]) continue;
       add_column(box_a, box_b, c, {image_a, image_b, 0});
     }
+  }
+  // Images are sorted by shift, so the hits of one atom come in the order of their shifts, and rows
+  // need sorting by neighbour only.
+  const auto by_image = [](const Segment& s, const Segment& t) { return s.image < t.image; };
+  if (!std::is_sorted(segments_.begin(), segments_.end(), by_image)) {
+    std::stable_sort(segments_.begin(), segments_.end(), by_image);
   }
 }
 
@@ -87,86 +91,99 @@ void RowSearch::add_boxes(std::int64_t column, std::int64_t low, std::int64_t hi
 }
 
 void RowSearch::reserve(std::size_t hits) {
-  if (hits <= keys_.size()) return;
+  if (hits <= hits_.size()) return;
   const std::size_t size = 2 * hits;
-  for (auto* keys : {&keys_, &other_keys_}) keys->resize(size);
-  for (auto* values : {&key_squared_, &squared_}) values->resize(size);
+  hits_.resize(size);
+  inside_.resize(size);
+  for (auto* values : {&hit_squared_, &squared_}) values->resize(size);
+  for (auto* pairs : {&pairs_, &other_pairs_}) pairs->resize(size);
 }
 
-void RowSearch::scan(const Segment& segment, const double* point) {
+void RowSearch::scan(const Segment& segment) {
   const CellGrid& grid = *grid_;
+  const Vec3& t = grid.images[segment.image].vector;
+  const double point[3] = {grid.x[centre_] - t[0], grid.y[centre_] - t[1], grid.z[centre_] - t[2]};
   const std::int64_t count = segment.last - segment.first;
-  const auto first = static_cast<Index>(segment.first);
   const std::int64_t padded = (count + CellGrid::kPadding - 1) & -CellGrid::kPadding;
-  reserve(hits_ + static_cast<Index>(padded));
+  const auto first = static_cast<Index>(segment.first);
+  reserve(hit_count_ + static_cast<Index>(padded));
   geometry_kernels().squared_distances(padded, grid.x.data() + first, grid.y.data() + first,
                                        grid.z.data() + first, point, squared_.data());
-  for (Index k = 0; k < static_cast<Index>(count); ++k) {
-    const auto atom = static_cast<std::uint64_t>(grid.atom[first + k]);
-    keys_[hits_] = atom << image_bits_ | segment.image;
-    key_squared_[hits_] = squared_[k];
-    hits_ += squared_[k] <= possibly_squared_ ? 1 : 0;
+  Index inside = 0;
+  for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(count); ++k) {
+    inside_[inside] = k;  // without a branch: which are close enough is hard to foresee
+    inside += squared_[k] <= possibly_squared_ ? 1 : 0;
+  }
+  for (Index n = 0; n < inside; ++n) {
+    const std::uint32_t k = inside_[n];
+    hits_[hit_count_] = {static_cast<std::int32_t>(segment.first + k), segment.image};
+    hit_squared_[hit_count_] = squared_[k];
+    ++hit_count_;
   }
 }
 
-std::span<std::uint64_t> RowSearch::find(std::int64_t place) {
-  const CellGrid& grid = *grid_;
-  const auto p = static_cast<Index>(place);
-  hits_ = 0;
-  for (const auto& segment : segments_) {
-    const Vec3& t = grid.images[segment.image].vector;
-    const double point[3] = {grid.x[p] - t[0], grid.y[p] - t[1], grid.z[p] - t[2]};
-    scan(segment, point);
-  }
-  const std::int32_t centre = grid.atom[p];
-  const std::uint64_t itself =
-      static_cast<std::uint64_t>(centre) << image_bits_ | grid.image_of({0, 0, 0});
+std::size_t RowSearch::count(std::int64_t place) {
+  centre_ = static_cast<Index>(place);
+  hit_count_ = 0;
+  for (const auto& segment : segments_) scan(segment);
+  const Hit itself{static_cast<std::int32_t>(place), grid_->image_of({0, 0, 0})};
   Index kept = 0;
-  for (Index h = 0; h < hits_; ++h) {
-    if (keys_[h] == itself) continue;
-    if (key_squared_[h] >= surely_squared_ && !within_cutoff(centre, keys_[h])) continue;
-    keys_[kept++] = keys_[h];
+  for (Index h = 0; h < hit_count_; ++h) {
+    const Hit hit = hits_[h];
+    if (hit_squared_[h] >= surely_squared_ && !within_cutoff(hit)) continue;
+    if (hit.place == itself.place && hit.image == itself.image) continue;
+    hits_[kept++] = hit;
   }
-  return {keys_.data(), kept};
+  hit_count_ = kept;
+  return kept;
 }
 
 /// The test that counts, on the vector that users see.
-bool RowSearch::within_cutoff(std::int32_t centre, std::uint64_t key) const {
+bool RowSearch::within_cutoff(const Hit& hit) const {
   const StructureView& structure = grid_->structure;
-  const Vec3 v = pair_vector(structure.positions[centre], structure.positions[neighbor(key)],
-                             shift(centre, key), structure.cell);
+  const Vec3& r_i = structure.positions[grid_->atom[centre_]];
+  const Vec3& r_j = structure.positions[grid_->atom[static_cast<Index>(hit.place)]];
+  const Vec3 v = pair_vector(r_i, r_j, shift(hit), structure.cell);
   return squared_norm(v) <= grid_->cutoff * grid_->cutoff;
 }
 
-Shift RowSearch::shift(std::int32_t centre, std::uint64_t key) const {
-  const auto image = static_cast<Index>(key & ((std::uint64_t{1} << image_bits_) - 1));
-  const Shift& translation = grid_->images[image].shift;
-  const Shift& home_i = grid_->home[static_cast<Index>(centre)];
-  const Shift& home_j = grid_->home[static_cast<Index>(neighbor(key))];
+Shift RowSearch::shift(const Hit& hit) const {
+  const Shift& translation = grid_->images[hit.image].shift;
+  const Shift& home_i = grid_->home[centre_];
+  const Shift& home_j = grid_->home[static_cast<Index>(hit.place)];
   Shift s;
   for (Index k = 0; k < 3; ++k) s[k] = translation[k] + (home_i[k] - home_j[k]);
   return s;
 }
 
-std::span<const std::uint64_t> RowSearch::find_sorted(std::int64_t place) {
-  const std::size_t hits = find(place).size();
-  sort(hits);
-  return {keys_.data(), hits};
+std::span<const std::uint64_t> RowSearch::find(std::int64_t place) {
+  const Index pairs = count(place);
+  for (Index h = 0; h < pairs; ++h) {
+    const std::int32_t atom = grid_->atom[static_cast<Index>(hits_[h].place)];
+    pairs_[h] = static_cast<std::uint64_t>(atom) << kHitBits | h;
+  }
+  sort();
+  return {pairs_.data(), pairs};
 }
 
-/// Radix sort by bytes from the last; comparisons only where rows are short.
-void RowSearch::sort(std::size_t hits) {
-  if (hits < 48) {
-    std::sort(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(hits));
+/// Stable radix sort by neighbour from the last digit; comparisons only where rows are short.
+/// Digits are short because a row of a few hundred pairs does not pay for clearing more counters.
+void RowSearch::sort() {
+  const Index pairs = hit_count_;
+  constexpr int kDigitBits = 7;
+  constexpr std::uint64_t kDigit = (1 << kDigitBits) - 1;
+  if (pairs < 48) {
+    std::sort(pairs_.begin(), pairs_.begin() + static_cast<std::ptrdiff_t>(pairs));
     return;
   }
-  for (int bit = 0; bit < key_bits_; bit += 8) {
-    std::array<std::uint32_t, 256> start{};
-    for (Index h = 0; h < hits; ++h) ++start[keys_[h] >> bit & 255];
+  const int end = kHitBits + static_cast<int>(std::bit_width(grid_->atom.size() - 1));
+  for (int bit = kHitBits; bit < end; bit += kDigitBits) {
+    std::array<std::uint32_t, kDigit + 1> start{};
+    for (Index p = 0; p < pairs; ++p) ++start[pairs_[p] >> bit & kDigit];
     std::uint32_t total = 0;
     for (auto& s : start) total += std::exchange(s, total);
-    for (Index h = 0; h < hits; ++h) other_keys_[start[keys_[h] >> bit & 255]++] = keys_[h];
-    keys_.swap(other_keys_);
+    for (Index p = 0; p < pairs; ++p) other_pairs_[start[pairs_[p] >> bit & kDigit]++] = pairs_[p];
+    pairs_.swap(other_pairs_);
   }
 }
 
