@@ -77,20 +77,48 @@ std::string wrapped(int format, const CheckpointWriter& writer) {
       storages));
 }
 
+/// One target and nothing else that need not be there: small inputs are fast.
+CheckpointWriter energy_only(trine::pet::PetConfig config) {
+  config.d_pet = config.d_head = 1;
+  config.num_heads = config.num_attention_layers = config.num_gnn_layers = 1;
+  CheckpointWriter writer(config);
+  writer.targets.pop_back();
+  writer.remove_entries_with("non_conservative");
+  return writer;
+}
+
+/// Charge and spin conditioning, and ZBL.
+std::string with_options() {
+  trine::pet::PetConfig config = tiny_config();
+  config.zbl = config.system_conditioning = true;
+  config.max_charge = config.max_spin_multiplicity = 1;
+  CheckpointWriter writer = energy_only(config);
+  StateEntry index = bytes_entry("additive_models.1.species_to_index",
+                                 bytes_of(std::vector<std::int32_t>{-1, 0, -1, -1, -1, -1, 1}));
+  index.tensor = {"IntStorage", "", 7, 0, {7}, {1}};
+  writer.state.push_back(index);
+  writer.state.push_back(float_entry("additive_models.1.covalent_radii", {2}, {0.31F, 0.76F}));
+  return writer.bytes();
+}
+
 std::vector<std::string> made_checkpoints() {
-  std::vector<std::string> all;
-  CheckpointWriter plain(tiny_config());
-  all.push_back(plain.bytes());
+  std::vector<std::string> all = {CheckpointWriter(tiny_config()).bytes()};
+  const CheckpointWriter plain = energy_only(tiny_config());
   for (const int format : {1, 2, 3, 4}) all.push_back(wrapped(format, plain));
-  CheckpointWriter old(tiny_config());
-  old.format = 7;
-  old.strip_backend();
-  old.add_padding_rows();
-  all.push_back(old.bytes());
-  old.entry("node_embedders.0.weight").name = "node_embedding.weight";
-  old.keep_as_last_weights(pickle::none());
-  all.push_back(old.bytes());
-  CheckpointWriter lora(tiny_config());
+  all.push_back(with_options());
+  trine::pet::PetConfig config = standard_config();
+  config.d_node = 1;
+  CheckpointWriter standard = energy_only(config);
+  standard.make_standard_format_7();
+  all.push_back(standard.bytes());
+  config = tiny_config();
+  config.d_node = 4;
+  config.d_feedforward = 2;
+  CheckpointWriter large = energy_only(config);
+  large.make_large_scale_format_7();
+  large.keep_as_last_weights(pickle::none());
+  all.push_back(large.bytes());
+  CheckpointWriter lora = plain;
   const std::string layer = "backend.gnn_layers.0.compress.2";
   lora.entry(layer + ".weight").name = layer + ".linear.weight";
   lora.entry(layer + ".bias").name = layer + ".linear.bias";

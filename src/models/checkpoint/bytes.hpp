@@ -31,7 +31,7 @@ inline std::string_view as_text(Bytes bytes) {
 }
 
 /// For names that come out of a file and go into a message: short, and free of control characters.
-inline std::string printable(std::string_view text) {
+inline std::string escaped(std::string_view text) {
   static constexpr std::size_t kLongest = 120;
   std::string out;
   for (const char c : text.substr(0, kLongest)) {
@@ -44,6 +44,28 @@ inline std::string printable(std::string_view text) {
   }
   return text.size() > kLongest ? out + "..." : out;
 }
+
+/// The same as an argument of a check, where nothing is to be spent unless the check fails.
+struct Printable {
+  std::string_view text;
+};
+
+inline Printable printable(std::string_view text) {
+  return {text};
+}
+
+}  // namespace trine::checkpoint
+
+template <>
+struct fmt::formatter<trine::checkpoint::Printable> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(const trine::checkpoint::Printable& printable, Context& context) const {
+    return fmt::formatter<std::string_view>::format(trine::checkpoint::escaped(printable.text),
+                                                    context);
+  }
+};
+
+namespace trine::checkpoint {
 
 /// Throws `Error(bad_input)` with what the reader may do about it.
 template <class... Args>

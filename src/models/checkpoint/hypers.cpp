@@ -36,7 +36,7 @@ std::string list_text(const Node& list) {
   for (const Node* item : list.items) {
     if (out.size() > kLongestText) return out + ", ...]";
     if (out.size() > 1) out += ", ";
-    out += item->kind == NodeKind::text ? printable(item->text) : describe(*item);
+    out += item->kind == NodeKind::text ? escaped(item->text) : describe(*item);
   }
   return out + "]";
 }

@@ -41,9 +41,11 @@ HostTensor read_weight(const RawModel& model, const pet::TensorSpec& spec, Tenso
             printable(spec.name));
   }
   const auto& shape = tensor ? tensor->shape : found->second.shape;
-  require(shape == spec.shape, "tensor '{}' has shape {} where the configuration calls for {}",
-          printable(spec.name), HostTensor{{}, shape, {}}.shape_text(),
-          HostTensor{{}, spec.shape, {}}.shape_text());
+  if (shape != spec.shape) {
+    fail_damaged("tensor '{}' has shape {} where the configuration calls for {}",
+                 printable(spec.name), HostTensor{{}, shape, {}}.shape_text(),
+                 HostTensor{{}, spec.shape, {}}.shape_text());
+  }
   if (!tensor) tensor = reader.read(found->second, spec.name);
   require(is_real(tensor->type), "tensor '{}' holds integers", printable(spec.name));
   return *std::move(tensor);

@@ -218,7 +218,7 @@ void Machine::append(std::size_t first, NodeKind kind) {
     refer(stack_.size() - first);
     container->items.insert(container->items.end(), begin, stack_.end());
   } else {
-    require(container->kind == NodeKind::object, "the pickle appends to {}", describe(*container));
+    require(container->kind == NodeKind::object, "the pickle appends to {}", *container);
   }
   stack_.resize(first);
 }
@@ -232,8 +232,7 @@ void Machine::set_items(std::size_t first) {
     container->items.insert(container->items.end(),
                             stack_.begin() + static_cast<std::ptrdiff_t>(first), stack_.end());
   } else {
-    require(container->kind == NodeKind::object, "the pickle sets items of {}",
-            describe(*container));
+    require(container->kind == NodeKind::object, "the pickle sets items of {}", *container);
   }
   stack_.resize(first);
 }
@@ -267,7 +266,7 @@ void Machine::fill_container(Node& node, const Node& arguments) {
     return;
   }
   for (const Node* pair : source.items) {
-    require(pair->items.size() == 2, "an OrderedDict is made from {}", describe(*pair));
+    require(pair->items.size() == 2, "an OrderedDict is made from {}", *pair);
     node.items.insert(node.items.end(), pair->items.begin(), pair->items.end());
   }
 }
@@ -275,9 +274,9 @@ void Machine::fill_container(Node& node, const Node& arguments) {
 void Machine::call() {
   const Node* arguments = pop();
   const Node* callee = pop();
-  require(arguments->kind == NodeKind::tuple, "a call has {} for arguments", describe(*arguments));
+  require(arguments->kind == NodeKind::tuple, "a call has {} for arguments", *arguments);
   require(callee->kind == NodeKind::global || callee->kind == NodeKind::object,
-          "the pickle calls {}", describe(*callee));
+          "the pickle calls {}", *callee);
   const std::string_view name = callee->text;
   const std::string_view unqualified = name.substr(name.rfind('.') + 1);
   const bool builtin = is_builtin_module(name.substr(0, name.rfind('.')));
@@ -305,7 +304,7 @@ void Machine::build() {
   if (target->kind == NodeKind::object) {
     target->state = state;
   } else {
-    require(target->kind == NodeKind::dict, "the pickle sets attributes of {}", describe(*target));
+    require(target->kind == NodeKind::dict, "the pickle sets attributes of {}", *target);
   }
 }
 

@@ -47,7 +47,7 @@ std::string describe(const Node& node) {
 }
 
 void Field::fail_wanted(std::string_view wanted) const {
-  fail_damaged("'{}' is {} where {} was expected", printable(path_), describe(*node_), wanted);
+  fail_damaged("'{}' is {} where {} was expected", printable(path_), *node_, wanted);
 }
 
 void Field::expect(NodeKind kind, std::string_view wanted) const {
@@ -85,16 +85,15 @@ Field Field::at(std::string_view key) const {
 
 Field Field::at(std::size_t index) const {
   require(is(NodeKind::list) || is(NodeKind::tuple) || is(NodeKind::set) || is(NodeKind::object),
-          "'{}' is {} where a sequence was expected", printable(path_), describe(*node_));
+          "'{}' is {} where a sequence was expected", printable(path_), *node_);
   require(index < node_->items.size(), "'{}' is {} where at least {} elements were expected",
-          printable(path_), describe(*node_), index + 1);
+          printable(path_), *node_, index + 1);
   return {*node_->items[index], fmt::format("{}[{}]", path_, index)};
 }
 
 Field Field::state() const {
   expect(NodeKind::object, "an object");
-  require(node_->state != nullptr, "'{}' is {} without contents", printable(path_),
-          describe(*node_));
+  require(node_->state != nullptr, "'{}' is {} without contents", printable(path_), *node_);
   return {*node_->state, path_};
 }
 

@@ -58,8 +58,21 @@ class PickleDocument {
   const Node* root_ = nullptr;
 };
 
-/// "a list", "an object of class os.system", "the number 3": for messages.
+/// "a list of 2", "an object made by numpy.dtype", "the number 3": for messages. A `Node` can also
+/// be given to fmt, which then describes it.
 std::string describe(const Node& node);
+
+}  // namespace trine::checkpoint
+
+template <>
+struct fmt::formatter<trine::checkpoint::Node> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(const trine::checkpoint::Node& node, Context& context) const {
+    return fmt::formatter<std::string_view>::format(trine::checkpoint::describe(node), context);
+  }
+};
+
+namespace trine::checkpoint {
 
 /// A node and the path that led to it. Every accessor throws `Error(bad_input)` that names the path
 /// if the node is not what is asked for.

@@ -12,7 +12,7 @@ constexpr std::size_t kMostTensors = 200'000;
 /// The contents of an object whose class must be the one that metatrain writes there.
 Field contents_of(const Field& field, std::string_view class_name) {
   require(field.is_object(class_name), "'{}' is {} where a {} was expected",
-          printable(field.path()), describe(field.node()), class_name);
+          printable(field.path()), field.node(), class_name);
   return field.state();
 }
 

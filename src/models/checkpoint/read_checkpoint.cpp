@@ -38,7 +38,7 @@ std::string find_root(const ZipArchive& archive) {
   fail(ErrorCode::bad_input,
        "this is a zip archive but no PyTorch file (it has no member 'data.pkl'{}), give the .ckpt "
        "file that metatrain wrote",
-       archive.names().empty() ? "" : ", it has '" + printable(archive.names().front()) + "'");
+       archive.names().empty() ? "" : ", it has '" + escaped(archive.names().front()) + "'");
 }
 
 void require_little_endian(const ZipArchive& archive, const std::string& root, ByteBudget& budget) {
@@ -55,7 +55,7 @@ std::string architecture_of(const Field& checkpoint) {
   check(checkpoint.is(NodeKind::dict) && checkpoint.find("architecture_name"), ErrorCode::bad_input,
         "this is a PyTorch file but no metatrain checkpoint (it holds {} without "
         "'architecture_name'), give the .ckpt file that metatrain wrote",
-        describe(checkpoint.node()));
+        checkpoint.node());
   return std::string(checkpoint.at("architecture_name").text());
 }
 

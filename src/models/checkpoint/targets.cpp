@@ -26,7 +26,7 @@ TensorMap read_map(const TensorRef& ref, std::string_view name, TensorReader& re
 
 std::string joined(const std::vector<std::string>& names) {
   std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + printable(name);
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + escaped(name);
   return all;
 }
 

@@ -46,8 +46,7 @@ void parse_storage(const Field& field, TensorRef& ref) {
   field.expect(NodeKind::persistent, "a reference to a storage");
   const Field id(*field.node().state, field.path());
   require(id.count() >= 5 && id.at(std::size_t{0}).text() == "storage",
-          "'{}' refers to {} where a storage was expected", printable(id.path()),
-          describe(id.node()));
+          "'{}' refers to {} where a storage was expected", printable(id.path()), id.node());
   ref.type = storage_type(id.at(1));
   ref.storage = id.at(2).text();
   ref.storage_size = id.at(4).integer();
@@ -154,7 +153,7 @@ TensorRef parse_tensor(const Field& field) {
     return parse_tensor({inner.node(), field.path()});
   }
   require(field.is_object(kRebuildTensor), "'{}' is {} where a tensor was expected",
-          printable(field.path()), describe(field.node()));
+          printable(field.path()), field.node());
   TensorRef ref;
   parse_storage({field.at(std::size_t{0}).node(), field.path()}, ref);
   ref.offset = field.at(1).integer();
