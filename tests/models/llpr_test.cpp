@@ -24,7 +24,7 @@ json expected(const std::string& model, const std::string& structure) {
   return json::parse(file).at("float64");
 }
 
-/// multiplier |L⁻¹ features|
+/// multiplier |L^-1 features|
 double uncertainty(const pet::Llpr& llpr, const Numbers& features) {
   const Numbers factor = llpr.cholesky.to_vector<double>();
   const std::size_t n = features.size();

@@ -29,7 +29,7 @@ void require_square(const TensorRef& ref, std::int64_t features, const std::stri
           HostTensor{{}, ref.shape, {}}.shape_text(), features);
 }
 
-/// In place, upper factor U with A = UᵀU in the upper triangle; false if A is not positive
+/// In place, upper factor U with A = U^T U in the upper triangle; false if A is not positive
 /// definite.
 bool factor(std::vector<double>& a, std::size_t n) {
   for (std::size_t k = 0; k < n; ++k) {

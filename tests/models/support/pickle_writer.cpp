@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <string_view>
 
 namespace trine::testing::pickle {
 namespace {
@@ -13,19 +14,19 @@ std::string little_endian(std::uint64_t value, int bytes) {
 }
 
 /// Names that every tensor needs: each file begins by remembering them, to be small.
-const std::array<Piece, 6> kShared = {"ctorch._utils\n_rebuild_tensor_v2\n",
-                                      "ccollections\nOrderedDict\n",
-                                      "ctorch\nFloatStorage\n",
-                                      "ctorch\nByteStorage\n",
-                                      "\x8c\x07storage",
-                                      "\x8c\x03"
-                                      "cpu"};
+constexpr std::array<std::string_view, 6> kShared = {"ctorch._utils\n_rebuild_tensor_v2\n",
+                                                     "ccollections\nOrderedDict\n",
+                                                     "ctorch\nFloatStorage\n",
+                                                     "ctorch\nByteStorage\n",
+                                                     "\x8c\x07storage",
+                                                     "\x8c\x03"
+                                                     "cpu"};
 
-Piece shared(const Piece& piece) {
+Piece shared(std::string_view piece) {
   for (std::size_t i = 0; i < kShared.size(); ++i) {
     if (kShared[i] == piece) return {'h', static_cast<char>(i)};
   }
-  return piece;
+  return Piece(piece);
 }
 
 std::string joined(const std::vector<Piece>& items) {
@@ -102,7 +103,7 @@ Piece tensor(const TensorPiece& t) {
 std::string file(const Piece& value) {
   std::string out = "\x80\x02";
   for (std::size_t i = 0; i < kShared.size(); ++i) {
-    out += kShared[i] + Piece{'q', static_cast<char>(i), '0'};
+    out += Piece(kShared[i]) + Piece{'q', static_cast<char>(i), '0'};
   }
   return out + value + ".";
 }
