@@ -46,14 +46,19 @@ Buffer<Real> reordered(Matrix<const Real> w, const std::vector<std::int64_t>& or
 /// How the tiles of an (M, columns) product are dealt out: whole panels when there are enough of
 /// them, else single tiles. A tile's numbers are the same either way.
 struct TileSchedule {
+  /// Below this many multiply-adds the threads' meeting costs more than it saves.
+  static constexpr std::int64_t kWorthThreads = 1 << 20;
+
   std::int64_t rows;
   std::size_t blocks;
+  int threads;
   bool split;
 
-  TileSchedule(std::int64_t rows_, std::size_t blocks_, std::size_t threads)
+  TileSchedule(std::int64_t rows_, std::size_t blocks_, std::int64_t weights, std::size_t threads_)
       : rows(rows_),
         blocks(blocks_),
-        split(threads > 1 && panels() < 4 * static_cast<std::int64_t>(threads)) {}
+        threads(rows * weights < kWorthThreads ? 1 : static_cast<int>(threads_)),
+        split(threads > 1 && panels() < 4 * threads) {}
 
   std::int64_t panels() const { return (rows + kPanelRows - 1) / kPanelRows; }
   std::int64_t tasks() const {
@@ -155,8 +160,8 @@ void linear(const LinearArgs<Real, MemSpace::host>& a, std::vector<ThreadScratch
   const auto& w = static_cast<const CpuLinear<Real>&>(*a.weight);
   const auto& blocks = w.forward().blocks();
   const std::int64_t narrowing = w.activation() == LinearActivation::swiglu ? 2 : 1;
-  const TileSchedule schedule(a.x.rows, blocks.size(), threads.size());
-  parallel(static_cast<int>(threads.size()), schedule.tasks(), [&](std::int64_t task, int thread) {
+  const TileSchedule schedule(a.x.rows, blocks.size(), w.in() * w.pre(), threads.size());
+  parallel(schedule.threads, schedule.tasks(), [&](std::int64_t task, int thread) {
     auto& t = threads[static_cast<std::size_t>(thread)];
     const std::int64_t first = schedule.first_row(task), rows = schedule.row_count(task);
     const Real* x = dense_panel(a.x, first, rows, t.panel);
@@ -187,8 +192,8 @@ void linear_backward(const LinearBackwardArgs<Real, MemSpace::host>& a,
                      std::vector<ThreadScratch<Real>>& threads) {
   const auto& w = static_cast<const CpuLinear<Real>&>(*a.weight);
   const auto& blocks = w.backward().blocks();
-  const TileSchedule schedule(a.dx.rows, blocks.size(), threads.size());
-  parallel(static_cast<int>(threads.size()), schedule.tasks(), [&](std::int64_t task, int thread) {
+  const TileSchedule schedule(a.dx.rows, blocks.size(), w.in() * w.pre(), threads.size());
+  parallel(schedule.threads, schedule.tasks(), [&](std::int64_t task, int thread) {
     auto& t = threads[static_cast<std::size_t>(thread)];
     const std::int64_t first = schedule.first_row(task), rows = schedule.row_count(task);
     const Real* dz = gradient_panel(a, w, first, rows, t);

@@ -33,7 +33,7 @@ class OpsImpl final : public Ops<Real, kHost> {
 
   // A chunk's arrays should stay in the last-level cache, and every thread needs a few panels.
   std::int64_t preferred_edges() const override {
-    return std::max<std::int64_t>(4096, 512 * static_cast<std::int64_t>(threads_.size()));
+    return std::max<std::int64_t>(2048, 512 * static_cast<std::int64_t>(threads_.size()));
   }
 
   std::unique_ptr<PackedLinear<Real, kHost>> pack(const LinearWeights<Real>& w) override {

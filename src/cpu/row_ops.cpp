@@ -10,16 +10,20 @@ namespace {
 
 constexpr MemSpace kHost = MemSpace::host;
 constexpr std::int64_t kRowsPerTask = 32;
+constexpr std::int64_t kTasksWorthThreads = 4;  // fewer rows are done sooner by one thread
 
 /// Calls `body(row, scratch of the thread)` for every row.
 template <class Real, class Body>
 void for_each_row(std::int64_t rows, Threads<Real>& threads, Body&& body) {
   const std::int64_t tasks = (rows + kRowsPerTask - 1) / kRowsPerTask;
-  parallel(static_cast<int>(threads.size()), tasks, [&](std::int64_t task, int thread) {
-    auto& scratch = threads[static_cast<std::size_t>(thread)];
-    const std::int64_t end = std::min(rows, (task + 1) * kRowsPerTask);
-    for (std::int64_t r = task * kRowsPerTask; r < end; ++r) body(r, scratch);
-  });
+  parallel(
+      static_cast<int>(threads.size()), tasks,
+      [&](std::int64_t task, int thread) {
+        auto& scratch = threads[static_cast<std::size_t>(thread)];
+        const std::int64_t end = std::min(rows, (task + 1) * kRowsPerTask);
+        for (std::int64_t r = task * kRowsPerTask; r < end; ++r) body(r, scratch);
+      },
+      kTasksWorthThreads);
 }
 
 template <class Real>

@@ -41,19 +41,17 @@ Vector<std::byte, S> bytes_of(Matrix<T, S> m) {
 
 std::vector<Chunk> split_into_chunks(Vector<const std::int64_t> offsets,
                                      std::int64_t preferred_edges) {
+  // Whole multiples of this many atoms fill the panels of the node's products.
+  constexpr std::int64_t kAtoms = 64;
+  const std::int64_t atoms = offsets.size - 1, edges = offsets[atoms];
+  const std::int64_t wanted = edges > 0 ? preferred_edges * atoms / edges : preferred_edges;
+  const std::int64_t size =
+      std::clamp<std::int64_t>((wanted + kAtoms / 2) / kAtoms, 1, preferred_edges / kAtoms) *
+      kAtoms;
   std::vector<Chunk> chunks;
-  const std::int64_t atoms = offsets.size - 1;
-  const std::int64_t count = std::max<std::int64_t>(1, offsets[atoms] / preferred_edges);
-  const std::int64_t target = offsets[atoms] / count + 1;
-  // Atoms without edges cost something too: bound the atoms of a chunk as well.
-  const std::int64_t most_atoms = std::max<std::int64_t>(64, preferred_edges / 4);
-  for (std::int64_t first = 0; first < atoms;) {
-    std::int64_t last = first + 1;
-    while (last < atoms && last - first < most_atoms && offsets[last] - offsets[first] < target) {
-      ++last;
-    }
+  for (std::int64_t first = 0; first < atoms; first += size) {
+    const std::int64_t last = std::min(first + size, atoms);
     chunks.push_back({first, last - first, offsets[first], offsets[last] - offsets[first]});
-    first = last;
   }
   return chunks;
 }
