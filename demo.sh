@@ -20,9 +20,15 @@ $trine predict $model examples/water192.xyz --uncertainty -o $result
 
 cat <<END
 
-All energies and forces are in $result (extended XYZ, as ASE reads it). What to try next:
-  $trine info $model                                what the model holds
-  $trine predict $model YOUR.xyz --json result.json      your own structures (H C O Cr Mn Fe Co Ni Pt)
-  $trine bench step synthetic:s32 examples/water192.xyz          speed of a published model size
-  $trine help predict                                                all options
+All energies and forces are in $result (extended XYZ, as ASE reads it).
+
+What to try next:
+  $trine info $model
+      what the model holds
+  $trine predict $model YOUR.xyz --json result.json
+      your own structures; the model knows H C O Cr Mn Fe Co Ni Pt
+  $trine bench step synthetic:s32 examples/water192.xyz
+      speed of a published model size, with random weights
+  $trine help predict
+      all options
 END
