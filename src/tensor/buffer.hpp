@@ -1,6 +1,8 @@
 // Owning memory: aligned, uninitialised, move-only. Grows, never shrinks.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +16,7 @@ namespace trine {
 
 /// Bytes to which every allocation and every matrix taken from an arena is aligned.
 inline constexpr std::size_t kAlignment = 64;
+inline constexpr std::size_t kHugePage = std::size_t{1} << 21;
 
 /// Memory of one space for trivially copyable elements.
 template <class T, MemSpace S = MemSpace::host>
@@ -30,10 +33,7 @@ class Buffer<T, MemSpace::host> {
     if (size > capacity_) {
       data_.reset();
       capacity_ = 0;
-      const std::size_t bytes =
-          (static_cast<std::size_t>(size) * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
-      data_.reset(static_cast<T*>(std::aligned_alloc(kAlignment, bytes)));
-      if (!data_) throw std::bad_alloc();
+      data_.reset(static_cast<T*>(allocate(static_cast<std::size_t>(size) * sizeof(T))));
       capacity_ = size;
     }
     size_ = size;
@@ -45,6 +45,19 @@ class Buffer<T, MemSpace::host> {
   Vector<T> view() const { return {data_.get(), size_}; }
 
  private:
+  /// Blocks of some megabytes are asked for in huge pages, which saves most of the page faults of
+  /// the first use. Beyond half a gigabyte the system took longer to find such pages than they
+  /// saved.
+  static void* allocate(std::size_t bytes) {
+    const bool large = bytes >= 2 * kHugePage && bytes <= 256 * kHugePage;
+    const std::size_t unit = large ? kHugePage : kAlignment;
+    const std::size_t rounded = (bytes + unit - 1) / unit * unit;
+    void* memory = std::aligned_alloc(unit, rounded);
+    if (!memory) throw std::bad_alloc();
+    if (large) madvise(memory, rounded, MADV_HUGEPAGE);
+    return memory;
+  }
+
   struct Free {
     void operator()(T* p) const { std::free(p); }
   };
