@@ -44,5 +44,29 @@ TEST_F(Help, ExamplesRun) {
   }
 }
 
+/// Words of a text, every number replaced by #: digits differ a little between processors.
+std::string without_numbers(const std::string& text) {
+  std::istringstream words(text);
+  std::string all;
+  for (std::string word; words >> word;) {
+    const bool number = word.find_first_not_of("-.0123456789") == std::string::npos;
+    all += (number ? "#" : word) + " ";
+  }
+  return all;
+}
+
+TEST_F(Help, ReadmeShowsWhatIsPrinted) {
+  const std::string readme = read_file(fs::path(TRINE_EXAMPLES) / "../README.md");
+  const std::string mark = "```\n$ trine ";
+  const auto begin = readme.find(mark);
+  ASSERT_NE(begin, std::string::npos);
+  const auto line = begin + mark.size();
+  const auto end_of_line = readme.find('\n', line);
+  const std::string shown =
+      readme.substr(end_of_line, readme.find("```", end_of_line) - end_of_line);
+  EXPECT_EQ(without_numbers(shown),
+            without_numbers(trine(readme.substr(line, end_of_line - line)).out));
+}
+
 }  // namespace
 }  // namespace trine::test
