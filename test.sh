@@ -9,4 +9,5 @@ mkdir -p build
 log=build/configure.log
 cmake --preset release -DTRINE_DEVELOPER=ON >$log 2>&1 || { cat $log; exit 1; }
 cmake --build --preset release
-ctest --preset release -j "$(nproc)"
+# Tests run side by side, so threads that wait should give their core away.
+OMP_WAIT_POLICY=passive ctest --preset release -j "$(nproc)"

@@ -9,4 +9,4 @@ if [ ! -f $database/compile_commands.json ]; then
   exit 2
 fi
 if [ $# -gt 0 ]; then printf '%s\n' "$@"; else find src apps -name '*.cpp' | sort; fi |
-  xargs -P "$(nproc)" -n 1 clang-tidy -p $database --quiet
+  xargs -P "$(nproc)" -n 1 clang-tidy -p $database --quiet --extra-arg=-Wno-unknown-warning-option
