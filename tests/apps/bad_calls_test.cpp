@@ -133,6 +133,15 @@ TEST_F(BadCalls, LeaveNoOutputFile) {
   }
 }
 
+TEST_F(BadCalls, OutOfMemoryHasItsStatus) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer itself needs more address space than the limit";
+#endif
+  const Outcome run = trine("predict synthetic:l h2o.xyz", "ulimit -v 900000 &&");
+  EXPECT_EQ(run.status, 5);
+  EXPECT_TRUE(run.err.starts_with("trine: out of memory")) << run.err;
+}
+
 TEST_F(BadCalls, FullDiskIsAnErrorForTablesToo) {
   const Outcome run = trine("devices >/dev/full 2>.err #");
   EXPECT_EQ(run.status, 3);
