@@ -47,6 +47,8 @@ bool factor(std::vector<double>& a, std::size_t n) {
 }
 
 HostTensor factor_covariance(const TensorRef& ref, const std::string& name, TensorReader& reader) {
+  // A matrix broadcast from a few numbers would cost hours and a few bytes of file.
+  require(ref.size() <= ref.storage_size, "'{}' is no full matrix", printable(name));
   const HostTensor covariance = reader.read(ref, name);
   const auto n = static_cast<std::size_t>(ref.shape[0]);
   auto lower = regularised_cholesky(covariance.to_vector<double>(), n);

@@ -32,7 +32,7 @@ std::string find_root(const ZipArchive& archive) {
   static constexpr std::string_view kPickle = "data.pkl";
   for (const std::string& name : archive.names()) {
     if (!name.ends_with(kPickle)) continue;
-    const std::string root = name.substr(0, name.size() - kPickle.size());
+    std::string root = name.substr(0, name.size() - kPickle.size());
     if (root.empty() || root.find('/') == root.size() - 1) return root;
   }
   fail(ErrorCode::bad_input,
