@@ -101,11 +101,51 @@ std::string with_options() {
   return writer.bytes();
 }
 
+/// Reals of every precision, a view, a parameter.
+std::string with_other_storages() {
+  CheckpointWriter writer = energy_only(tiny_config());
+  const std::vector<std::pair<const char*, int>> kinds = {
+      {"DoubleStorage", 8}, {"HalfStorage", 2}, {"BFloat16Storage", 2}};
+  std::size_t next = 0;
+  for (StateEntry& entry : writer.state) {
+    if (entry.tensor.storage_class != "FloatStorage" || next == kinds.size()) continue;
+    const auto& [storage_class, width] = kinds[next++];
+    entry.tensor.storage_class = storage_class;
+    entry.storage.assign(static_cast<std::size_t>(entry.tensor.storage_size * width), '\1');
+  }
+  auto& table = writer.entry("backend.edge_embedder.weight");
+  table.storage += table.storage;
+  table.tensor.storage_size *= 2;
+  table.tensor.offset = 1;
+  table.tensor.stride = {2, 1};
+  writer.extra_state = {
+      {"scaler.parameter", pickle::call(pickle::global("torch._utils", "_rebuild_parameter"),
+                                        {pickle::tensor({}), pickle::boolean(true)})}};
+  return writer.bytes();
+}
+
+/// Targets of every kind, most of which cannot be evaluated.
+std::string with_other_targets() {
+  CheckpointWriter writer = energy_only(tiny_config());
+  writer.targets.push_back(
+      {"mtt::a", "", "", {{"system"}, {}, {5}, {}, {"o3_lambda", "o3_sigma"}}});
+  writer.targets.push_back({"mtt::b", "", "", {{"system"}, {}, {}, {}, {"_"}, 7}});
+  writer.targets.push_back({"mtt::c", "", "", {{"pair"}, {}, {}, {}}});
+  writer.targets.push_back({"mtt::d", "", "", {{"system", "atom"}, {}, {3}, {}}});
+  writer.targets.push_back({"energy/e", "energy", "kcal/mol", {{"system"}, {}, {}, {}}});
+  writer.targets.push_back({"non_conservative_stress", "", "bar", {{"system"}, {}, {3, 3}, {}}});
+  writer.remove_entries_with("scaler.");
+  writer.state.push_back(float_entry("scaler.scales", {7}, {1, 2, 3, 4, 5, 6, 7}));
+  return writer.bytes();
+}
+
 std::vector<std::string> made_checkpoints() {
   std::vector<std::string> all = {CheckpointWriter(tiny_config()).bytes()};
   const CheckpointWriter plain = energy_only(tiny_config());
   for (const int format : {1, 2, 3, 4}) all.push_back(wrapped(format, plain));
   all.push_back(with_options());
+  all.push_back(with_other_storages());
+  all.push_back(with_other_targets());
   trine::pet::PetConfig config = standard_config();
   config.d_node = 1;
   CheckpointWriter standard = energy_only(config);
