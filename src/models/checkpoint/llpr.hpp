@@ -24,8 +24,8 @@ void take_trained_weights(const StateDict& llpr_state, RawModel& model);
 std::vector<pet::Llpr> read_llpr(const StateDict& llpr_state, const pet::ModelData& data,
                                  TensorReader& reader);
 
-/// Lower factor of ½(C + Cᵀ) + ς·1, row-major, for the smallest ς of 1e-20, 1e-19, ... that makes
-/// the matrix positive definite; nothing if none below 1e16 does. `covariance` is (n, n).
+/// Lower factor of (C + C^T) / 2 + r 1, row-major, for the smallest r of 1e-20, 1e-19, ... that
+/// makes the matrix positive definite; nothing if none below 1e16 does. `covariance` is (n, n).
 std::optional<std::vector<double>> regularised_cholesky(const std::vector<double>& covariance,
                                                         std::size_t n);
 
