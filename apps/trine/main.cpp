@@ -29,7 +29,7 @@ constexpr std::array<CommandEntry, 4> kCommands = {{
      "trine predict models/trine-mini.ckpt examples/water192.xyz -o water_forces.xyz",
      make_predict},
     {"bench step", "time of one evaluation, beside a baseline",
-     "trine bench step synthetic:xs examples/water192.xyz --repeats 5", make_bench_step},
+     "trine bench step synthetic:xs examples/water192.xyz --repeats 3", make_bench_step},
     {"devices", "devices and arithmetic available here", "trine devices", make_devices},
 }};
 
