@@ -95,13 +95,14 @@ inline double largest(const std::vector<double>& v) {
   return most;
 }
 
-/// |actual - expected| <= tolerance max(1, largest |expected|), element by element.
+/// |actual - expected| <= tolerance max(1, largest |expected|), element by element; anything that
+/// is not finite fails, also when both sides agree on it.
 inline void expect_close(const std::vector<double>& actual, const std::vector<double>& wanted,
                          double tolerance, const std::string& what) {
   ASSERT_EQ(actual.size(), wanted.size()) << what;
   const double bound = tolerance * std::max(1.0, largest(wanted));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!(std::abs(actual[i] - wanted[i]) <= bound)) {
+    if (!(std::abs(actual[i] - wanted[i]) <= bound && std::isfinite(bound))) {
       ADD_FAILURE() << what << "[" << i << "] is " << actual[i] << ", expected " << wanted[i]
                     << ", difference " << actual[i] - wanted[i] << " > " << bound;
       return;

@@ -28,7 +28,7 @@ void for_each_row(std::int64_t rows, Threads<Real>& threads, Body&& body) {
 
 template <class Real>
 NormRow<Real> row_of(const NormParameters<Real, kHost>& n) {
-  return {n.kind, n.epsilon, n.weight.size, n.weight.data, n.bias.data};
+  return {n.kind, n.epsilon, n.weight.size, n.weight.data, n.bias.empty() ? nullptr : n.bias.data};
 }
 
 /// [v_x, v_y, v_z, sqrt(|v|^2 + 1e-15)] in the network's precision.

@@ -23,59 +23,74 @@ GeometryKernels geometry_table();
 
 namespace {
 
-enum class InstructionSet { baseline, avx2, avx512 };
-
-InstructionSet detect() {
+bool available(InstructionSet set) {
 #ifdef TRINE_X86_KERNELS
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    return InstructionSet::avx512;
+  if (set == InstructionSet::avx512) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return InstructionSet::avx2;
+  if (set == InstructionSet::avx2) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  }
 #endif
+  return set == InstructionSet::baseline;
+}
+
+InstructionSet widest() {
+  if (available(InstructionSet::avx512)) return InstructionSet::avx512;
+  if (available(InstructionSet::avx2)) return InstructionSet::avx2;
   return InstructionSet::baseline;
-}
-
-template <class Real>
-Kernels<Real> choose() {
-  switch (detect()) {
-#ifdef TRINE_X86_KERNELS
-    case InstructionSet::avx512:
-      return isa_avx512::table<Real>();
-    case InstructionSet::avx2:
-      return isa_avx2::table<Real>();
-#endif
-    default:
-      return isa_baseline::table<Real>();
-  }
-}
-
-GeometryKernels choose_geometry() {
-  switch (detect()) {
-#ifdef TRINE_X86_KERNELS
-    case InstructionSet::avx512:
-      return isa_avx512::geometry_table();
-    case InstructionSet::avx2:
-      return isa_avx2::geometry_table();
-#endif
-    default:
-      return isa_baseline::geometry_table();
-  }
 }
 
 }  // namespace
 
+// A table is made only where its set is available: the code that makes it is compiled for the set.
+template <class Real>
+const Kernels<Real>* kernels_of(InstructionSet set) {
+  if (!available(set)) return nullptr;
+#ifdef TRINE_X86_KERNELS
+  if (set == InstructionSet::avx512) {
+    static const Kernels<Real> avx512 = isa_avx512::table<Real>();
+    return &avx512;
+  }
+  if (set == InstructionSet::avx2) {
+    static const Kernels<Real> avx2 = isa_avx2::table<Real>();
+    return &avx2;
+  }
+#endif
+  static const Kernels<Real> baseline = isa_baseline::table<Real>();
+  return &baseline;
+}
+
+const GeometryKernels* geometry_kernels_of(InstructionSet set) {
+  if (!available(set)) return nullptr;
+#ifdef TRINE_X86_KERNELS
+  if (set == InstructionSet::avx512) {
+    static const GeometryKernels avx512 = isa_avx512::geometry_table();
+    return &avx512;
+  }
+  if (set == InstructionSet::avx2) {
+    static const GeometryKernels avx2 = isa_avx2::geometry_table();
+    return &avx2;
+  }
+#endif
+  static const GeometryKernels baseline = isa_baseline::geometry_table();
+  return &baseline;
+}
+
 template <class Real>
 const Kernels<Real>& kernels() {
-  static const Kernels<Real> table = choose<Real>();
+  static const Kernels<Real>& table = *kernels_of<Real>(widest());
   return table;
 }
 
+template const Kernels<float>* kernels_of<float>(InstructionSet);
+template const Kernels<double>* kernels_of<double>(InstructionSet);
 template const Kernels<float>& kernels<float>();
 template const Kernels<double>& kernels<double>();
 
 const GeometryKernels& geometry_kernels() {
-  static const GeometryKernels table = choose_geometry();
+  static const GeometryKernels& table = *geometry_kernels_of(widest());
   return table;
 }
 
@@ -87,7 +102,7 @@ std::int64_t attention_scratch(std::int64_t tokens, std::int64_t head_width) {
 }
 
 const char* instruction_set() {
-  switch (detect()) {
+  switch (widest()) {
     case InstructionSet::avx512:
       return "AVX-512";
     case InstructionSet::avx2:

@@ -96,10 +96,16 @@ struct GeometryKernels {
 /// Elements of scratch that `attention` and `attention_backward` need for `tokens` tokens.
 std::int64_t attention_scratch(std::int64_t tokens, std::int64_t head_width);
 
-/// The table for the widest instruction set of this processor.
+enum class InstructionSet { baseline, avx2, avx512 };
+
+/// The tables for one instruction set; null where this build or this processor lacks it.
+template <class Real>
+const Kernels<Real>* kernels_of(InstructionSet set);
+const GeometryKernels* geometry_kernels_of(InstructionSet set);
+
+/// The tables for the widest instruction set of this processor.
 template <class Real>
 const Kernels<Real>& kernels();
-
 const GeometryKernels& geometry_kernels();
 
 /// Its name: "AVX-512", "AVX2" or "baseline".
