@@ -13,7 +13,7 @@ namespace {
 template <class Real>
 Table arguments() {
   std::vector<double> x = {0.0, -0.0};
-  for (int i = -40'000; i <= 40'000; ++i) x.push_back(rounded<Real>(i * 0.0025017));
+  for (int i = -10'000; i <= 10'000; ++i) x.push_back(rounded<Real>(i * 0.010017));
   for (int exponent = -140; exponent <= 12; ++exponent) {
     for (const double mantissa : {1.0, 1.2345678901234567, 1.9999999}) {
       x.push_back(rounded<Real>(std::ldexp(mantissa, exponent)));

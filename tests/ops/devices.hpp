@@ -40,7 +40,7 @@ const std::vector<std::unique_ptr<Device<Real>>>& devices() {
 /// Evaluations on NaN, so that the device's scratch memory is full of them.
 template <class Real>
 void spoil_scratch(Device<Real>& device) {
-  const std::int64_t rows = 132, width = 64;
+  const std::int64_t rows = 66, width = 40;
   const Guarded<Real> weight(random_table<Real>(width, width, 1));
   const Guarded<Real> x(rows, width, 1), y(rows, width), pre(rows, width), qkv(rows, 3 * width);
   const auto packed = device.pack({weight.matrix(), {}, LinearActivation::silu});
@@ -57,7 +57,7 @@ void spoil_scratch(Device<Real>& device) {
                         y.matrix(),
                         Write::overwrite,
                         y.matrix()});
-  const std::int64_t atoms = 12, edges = rows - atoms;
+  const std::int64_t atoms = 6, edges = rows - atoms;
   std::vector<std::int64_t> offsets;
   for (std::int64_t i = 0; i <= atoms; ++i) offsets.push_back(i * edges / atoms);
   const Guarded<Real> f(1, edges), d_f(1, edges);

@@ -114,14 +114,13 @@ TYPED_TEST_SUITE(LinearTest, Reals, RealNames);
 TYPED_TEST(LinearTest, EveryShapeAgreesWithPlainLoops) {
   for (std::size_t i = 0; i < kColumns.size(); ++i) {
     for (std::size_t j = 0; j < kColumns.size(); ++j) {
-      const std::int64_t rows = kRows[(i + j) % kRows.size()];
-      for (const auto activation : kActivations) {
-        const auto in = make_inputs<TypeParam>(activation, rows, kColumns[i], kColumns[j]);
-        expect_agreement<TypeParam>(
-            in, "activation " + std::to_string(static_cast<int>(activation)) +
-                    ", M = " + std::to_string(rows) + ", in = " + std::to_string(kColumns[i]) +
-                    ", out = " + std::to_string(kColumns[j]));
-      }
+      const std::int64_t rows = kRows[(3 * i + j) % kRows.size()];
+      const auto activation = kActivations[(i + j) % kActivations.size()];
+      expect_agreement<TypeParam>(
+          make_inputs<TypeParam>(activation, rows, kColumns[i], kColumns[j]),
+          "activation " + std::to_string(static_cast<int>(activation)) +
+              ", M = " + std::to_string(rows) + ", in = " + std::to_string(kColumns[i]) +
+              ", out = " + std::to_string(kColumns[j]));
     }
   }
 }
