@@ -15,7 +15,6 @@ those named by `--blas-kernels`; the interpreter given by `--python` must have t
 """
 import argparse
 import dataclasses
-import datetime
 import json
 import os
 import pathlib
@@ -24,6 +23,8 @@ import statistics
 import subprocess
 import sys
 import time
+
+import receipt
 
 HERE = pathlib.Path(__file__).resolve().parent
 TRINE = "trine"
@@ -140,19 +141,14 @@ def time_case(args, size, structure):
     return results
 
 
-def figure(name, value, unit, baseline=None, ratio=None):
-    rounded = [None if v is None else round(v, 3) for v in (value, ratio)]
-    return {"name": name, "value": rounded[0], "unit": unit, "baseline": baseline, "ratio": rounded[1]}
-
-
 def rival_figures(results, case):
     """Each rival's own time (ms), best time (ms) and memory (MiB); the baseline says which program it is."""
     figures = []
     for measured in results:
         name = ".".join(part for part in ("rival", measured.program.name, case, measured.program.mode) if part)
-        figures.append(figure(f"{name}.ms", measured.median_ms, "ms", measured.label))
-        figures.append(figure(f"{name}.min_ms", min(measured.minima), "ms", measured.label))
-        figures.append(figure(f"{name}.memory", measured.peak_mib, "MiB", measured.label))
+        figures.append(receipt.figure(f"{name}.ms", measured.median_ms, "ms", measured.label))
+        figures.append(receipt.figure(f"{name}.min_ms", min(measured.minima), "ms", measured.label))
+        figures.append(receipt.figure(f"{name}.memory", measured.peak_mib, "MiB", measured.label))
     return figures
 
 
@@ -164,10 +160,10 @@ def trine_figures(trine, rivals, case):
     time_baseline = f"{fastest.label}: {fastest.median_ms:.3f} ms"
     memory_baseline = f"{leanest.label}: {leanest.peak_mib:.1f} MiB"
     return [
-        figure(f"cpu.{case}.speedup", speedup, "x", time_baseline, speedup),
-        figure(f"cpu.{case}.ms", trine.median_ms, "ms", time_baseline, speedup),
-        figure(f"cpu.{case}.min_ms", min(trine.minima), "ms"),
-        figure(f"cpu.{case}.memory", trine.peak_mib, "MiB", memory_baseline, trine.peak_mib / leanest.peak_mib),
+        receipt.figure(f"cpu.{case}.speedup", speedup, "x", time_baseline, speedup),
+        receipt.figure(f"cpu.{case}.ms", trine.median_ms, "ms", time_baseline, speedup),
+        receipt.figure(f"cpu.{case}.min_ms", min(trine.minima), "ms"),
+        receipt.figure(f"cpu.{case}.memory", trine.peak_mib, "MiB", memory_baseline, trine.peak_mib / leanest.peak_mib),
     ]
 
 
@@ -176,37 +172,13 @@ def case_figures(results, case):
     rivals = [measured for measured in results if measured.program.name != TRINE]
     figures = trine_figures(trine[0], rivals, case) if trine else []
     disturbance = max(share for measured in results for share in measured.others)
-    return figures + rival_figures(rivals, case) + [figure(f"disturbance.{case}", disturbance, "share of the machine")]
+    return figures + rival_figures(rivals, case) + [receipt.figure(f"disturbance.{case}", disturbance, "share of the machine")]
 
 
 def count_atoms(structure):
     """Atoms of the first frame of an extended XYZ file."""
     with open(structure) as file:
         return int(file.readline())
-
-
-def device_name(threads):
-    """The processor's name and the number of threads."""
-    with open("/proc/cpuinfo") as file:
-        names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
-    return f"{names[0] if names else 'unknown CPU'}, {threads} threads"
-
-
-def current_commit():
-    """The commit of the checkout that holds this script."""
-    done = subprocess.run(["git", "-C", str(HERE), "rev-parse", "--verify", "HEAD"], capture_output=True, text=True)
-    return done.stdout.strip() if done.returncode == 0 else "unknown"
-
-
-def write_receipt(args, figures):
-    receipt = {
-        "commit": args.commit or current_commit(),
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "device": device_name(args.threads),
-        "tests": [],
-        "figures": figures,
-    }
-    pathlib.Path(args.receipt).write_text(json.dumps(receipt, indent=1) + "\n")
 
 
 def parse_arguments():
@@ -240,7 +212,7 @@ def main():
     for size in args.sizes:
         for structure in args.structures:
             figures += case_figures(time_case(args, size, structure), f"{size}.{count_atoms(structure)}")
-            write_receipt(args, figures)  # after every case, so that a failure later loses nothing
+            receipt.write(args.receipt, figures, args.threads, args.commit)  # after every case, so that a failure later loses nothing
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "src/atoms": {"trine", "base", "tensor", "atoms"},
     "src/models": {"trine", "base", "tensor", "ops", "atoms", "models"},
     "apps": {"trine", "."},
-    "bench": {"trine", "."},
+    "bench": {"trine", "base", "tensor", "ops", "atoms", "backend.hpp", "."},
     "examples": {"trine", "."},
     "tests": {"trine", "base", "tensor", "ops", "cpu", "atoms", "models", "backend.hpp", "."},
 }
