@@ -72,8 +72,8 @@ TEST_P(ReferenceFloat32, ErrorIsLikeTheReferences) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ReferenceFloat32, testing::ValuesIn(models_with_float32()),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& test) {
+                           std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

@@ -128,8 +128,8 @@ TEST_P(Reference, Float64) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Reference, testing::ValuesIn(reference_models()),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& test) {
+                           std::string name = test.param;
                            std::replace_if(
                                name.begin(), name.end(),
                                [](char c) { return std::isalnum(c) == 0; }, '_');
