@@ -93,6 +93,7 @@ Model Model::load(const std::string& path, const EngineOptions& requested) {
     impl->engine = std::make_unique<pet::PetEngine<float, MemSpace::host>>(
         std::move(data), make_cpu<float>(threads), impl->options);
   }
+  release_free_memory();  // the file's own copy of the weights is gone
   return Model(std::move(impl));
 }
 

@@ -5,6 +5,10 @@
 #include <fstream>
 #include <string>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace trine {
 
 std::int64_t available_memory() {
@@ -17,6 +21,12 @@ std::int64_t available_memory() {
   }
   const long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? std::int64_t{pages} * page : 0;
+}
+
+void release_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace trine

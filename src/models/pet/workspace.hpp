@@ -144,7 +144,7 @@ struct GlobalArrays {
     d_vector = arena.template vector<Vec3>(edges);
     d_message = edge_array();
     d_edge = edge_array();
-    d_reverse = edge_array();
+    d_reverse = message;  // the last message has been read before the first gradient is written
     for (std::int64_t r = 0; r < c.readout_layers(); ++r) {
       d_node.push_back(node_array());
       if (c.featurizer == Featurizer::residual) d_readout.push_back(edge_array());
