@@ -19,7 +19,7 @@ struct TokenLayout {
 };
 
 /// Per atom and head: P = softmax_q(Q K^T / (sqrt(K) temperature) + log max(f_q, 1e-15)), out = P
-/// V. f of the node token is 1.
+/// V. f of the node token is 1. Matrices here and in the backward call have no gaps between rows.
 template <class Real, MemSpace S>
 struct AttentionArgs {
   TokenLayout<S> layout;

@@ -18,7 +18,7 @@ template <class Real, MemSpace S>
 struct EdgeEmbeddingArgs {
   Vector<const Vec3, S> vector;           ///< [E] Angstrom
   Vector<const std::int32_t, S> species;  ///< [E] row of the table
-  Matrix<const Real, S> weight;           ///< (4, C)
+  Matrix<const Real, S> weight;           ///< (4, C), no gaps between rows
   Matrix<const Real, S> table;            ///< (species, C)
   Matrix<Real, S> pre;                    ///< (E, C) out
   Matrix<Real, S> y;                      ///< (E, C) out, or empty
@@ -28,7 +28,7 @@ struct EdgeEmbeddingArgs {
 template <class Real, MemSpace S>
 struct EdgeEmbeddingBackwardArgs {
   Vector<const Vec3, S> vector;  ///< [E]
-  Matrix<const Real, S> weight;  ///< (4, C)
+  Matrix<const Real, S> weight;  ///< (4, C), no gaps between rows
   Matrix<const Real, S> pre;     ///< (E, C) what SiLU was applied to
   Matrix<const Real, S> dy;      ///< (E, C)
   Vector<Vec3, S> d_vector;      ///< [E] accumulated

@@ -17,6 +17,11 @@ template <class T, MemSpace S>
   return m.empty() || is(m, rows, cols);
 }
 
+template <class T, MemSpace S>
+[[maybe_unused]] bool is_dense(const Matrix<T, S>& m) {
+  return m.stride == m.cols;
+}
+
 template <class Real, MemSpace S>
 [[maybe_unused]] bool fits(const NormParameters<Real, S>& n, std::int64_t columns) {
   const bool layer = n.kind == Normalization::layer_norm;
@@ -27,7 +32,7 @@ template <class Real, MemSpace S>
 [[maybe_unused]] bool fits(const AttentionArgs<Real, S>& a) {
   const auto& l = a.layout;
   return l.offsets.size == l.atoms + 1 && a.weight.size == l.edges && a.qkv.rows == l.tokens() &&
-         a.qkv.cols % (3 * a.heads) == 0;
+         a.qkv.cols % (3 * a.heads) == 0 && is_dense(a.qkv);
 }
 
 }  // namespace
@@ -67,7 +72,7 @@ void Ops<Real, S>::norm_backward(const NormBackwardArgs<Real, S>& a) {
 
 template <class Real, MemSpace S>
 void Ops<Real, S>::attention(const AttentionArgs<Real, S>& a) {
-  TRINE_ASSERT(fits(a) && is(a.out, a.qkv.rows, a.qkv.cols / 3));
+  TRINE_ASSERT(fits(a) && is(a.out, a.qkv.rows, a.qkv.cols / 3) && is_dense(a.out));
   do_attention(a);
 }
 
@@ -75,6 +80,7 @@ template <class Real, MemSpace S>
 void Ops<Real, S>::attention_backward(const AttentionBackwardArgs<Real, S>& a) {
   TRINE_ASSERT(fits(a.forward) && is(a.d_qkv, a.forward.qkv.rows, a.forward.qkv.cols));
   TRINE_ASSERT(is(a.d_out, a.d_qkv.rows, a.d_qkv.cols / 3));
+  TRINE_ASSERT(is_dense(a.d_qkv) && is_dense(a.d_out));
   TRINE_ASSERT(a.d_weight.size == a.forward.layout.edges);
   do_attention_backward(a);
 }
@@ -82,13 +88,15 @@ void Ops<Real, S>::attention_backward(const AttentionBackwardArgs<Real, S>& a) {
 template <class Real, MemSpace S>
 void Ops<Real, S>::edge_embedding(const EdgeEmbeddingArgs<Real, S>& a) {
   TRINE_ASSERT(is(a.pre, a.vector.size, a.table.cols) && a.species.size == a.vector.size);
-  TRINE_ASSERT(is(a.weight, 4, a.table.cols) && is_or_empty(a.y, a.pre.rows, a.pre.cols));
+  TRINE_ASSERT(is(a.weight, 4, a.table.cols) && is_dense(a.weight));
+  TRINE_ASSERT(is_or_empty(a.y, a.pre.rows, a.pre.cols));
   do_edge_embedding(a);
 }
 
 template <class Real, MemSpace S>
 void Ops<Real, S>::edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, S>& a) {
   TRINE_ASSERT(is(a.pre, a.vector.size, a.weight.cols) && is(a.dy, a.pre.rows, a.pre.cols));
+  TRINE_ASSERT(is(a.weight, 4, a.pre.cols) && is_dense(a.weight));
   TRINE_ASSERT(a.d_vector.size == a.vector.size);
   do_edge_embedding_backward(a);
 }
