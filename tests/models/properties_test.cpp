@@ -4,6 +4,7 @@
 #include <random>
 
 #include "reference.hpp"
+#include "trine/error.hpp"
 
 namespace trine::test {
 namespace {
@@ -214,6 +215,22 @@ TEST_P(Properties, SmallestSystems) {
   const std::vector<Structure> with_empty = {Structure{}, crystal, Structure{}};
   const auto results = model.evaluate(std::span<const Structure>(with_empty));
   expect_same(results[1], r, "between empty frames");
+}
+
+TEST(Refused, AtomsAtTheSamePlace) {
+  auto model = load("solver");
+  Structure s = boxed_ethanol();
+  s.positions[4] = s.positions[2];
+  s.positions[4][0] += 2 * s.cell[0][0];  // an image of the other atom
+  const std::vector<Structure> batch = {reference_structure("h2o"), s};
+  try {
+    model.evaluate(std::span<const Structure>(batch));
+    FAIL() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::bad_input);
+    EXPECT_NE(std::string(e.what()).find("atoms 3 and 5 are at the same place"), std::string::npos)
+        << e.what();
+  }
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 namespace trine::pet {
 namespace {
 
+constexpr double kCoincident = 1e-3;  // Angstrom; no two nuclei come this close
+
 /// "/pbe" of "energy/pbe"; empty for the default variant.
 std::string variant_of(const std::string& name) {
   const auto slash = name.find('/');
@@ -141,6 +143,25 @@ void PetEngine<Real, S>::build_edges() {
 }
 
 template <class Real, MemSpace S>
+void PetEngine<Real, S>::refuse_coincident_atoms(const HostBatch& batch,
+                                                 std::span<const Structure> structures) const {
+  const auto distance = download(constant(g_.distance));
+  const auto closest = std::min_element(distance.begin(), distance.end());
+  if (closest == distance.end() || *closest >= kCoincident) return;
+  const auto pair = closest - distance.begin();
+  const auto offsets = download(constant(g_.list.offsets));
+  const auto i = std::upper_bound(offsets.begin(), offsets.end(), pair) - offsets.begin() - 1;
+  const auto j = download(constant(g_.list.neighbor))[static_cast<std::size_t>(pair)];
+  const auto b = static_cast<std::size_t>(batch.structure[static_cast<std::size_t>(i)]);
+  const auto first = batch.first_atom[b];
+  fail(ErrorCode::bad_input,
+       "{}: atoms {} and {} are at the same place ({:.1e} A apart, periodic images included), "
+       "remove "
+       "one of them",
+       structure_name(structures[b], b), i - first + 1, j - first + 1, *closest);
+}
+
+template <class Real, MemSpace S>
 NetworkInput<Real, S> PetEngine<Real, S>::network_input() const {
   NetworkInput<Real, S> in{.offsets = constant(g_.edges.offsets),
                            .reverse = constant(g_.edges.reverse),
@@ -215,6 +236,7 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
   const HostBatch batch = make_batch(model_, network_.conditioning(), structures);
   load(batch);
   build_edges();
+  refuse_coincident_atoms(batch, structures);
   auto requested = predictions(options);
   NetworkGradient<S> gradient{
       .seed = targets_.front().target.scale.front(), .d_weight = {}, .d_vector = {}};

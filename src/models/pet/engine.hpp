@@ -45,6 +45,7 @@ class PetEngine final : public Engine {
   AdaptiveCutoffArgs<S> adaptive_args() const;
   void load(const HostBatch& batch);
   void build_edges();
+  void refuse_coincident_atoms(const HostBatch& batch, std::span<const Structure> structures) const;
   NetworkInput<Real, S> network_input() const;
   std::vector<Prediction<Real, S>> predictions(const EvaluateOptions& options);
   void differentiate(const NetworkGradient<S>& gradient);
