@@ -43,6 +43,7 @@ class Buffer<T, MemSpace::host> {
   std::int64_t size() const { return size_; }
   T& operator[](std::int64_t i) const { return data_.get()[i]; }
   Vector<T> view() const { return {data_.get(), size_}; }
+  Vector<const T> const_view() const { return {data_.get(), size_}; }
 
  private:
   /// Blocks of some megabytes are asked for in huge pages, which saves most of the page faults of

@@ -37,11 +37,6 @@ void round_radii(ModelData& model) {
   for (double& r : model.zbl->covalent_radii) r = static_cast<float>(r);
 }
 
-template <class T, MemSpace S>
-Vector<const T, S> constant(const Buffer<T, S>& b) {
-  return {b.data(), b.size()};
-}
-
 }  // namespace
 
 const Target& choose_energy(const ModelData& model, const std::string& wanted) {
@@ -89,7 +84,8 @@ PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops
 
 template <class Real, MemSpace S>
 AtomBatch<S> PetEngine<Real, S>::atoms() const {
-  return {constant(g_.positions), constant(g_.first_atom), constant(g_.cells), constant(g_.pbc)};
+  return {g_.positions.const_view(), g_.first_atom.const_view(), g_.cells.const_view(),
+          g_.pbc.const_view()};
 }
 
 template <class Real, MemSpace S>
@@ -99,8 +95,8 @@ AdaptiveCutoffArgs<S> PetEngine<Real, S>::adaptive_args() const {
           .cutoff = c.cutoff,
           .width = c.cutoff_width_adaptive,
           .num_neighbors = *c.num_neighbors_adaptive,
-          .offsets = constant(g_.list.offsets),
-          .distance = constant(g_.distance),
+          .offsets = g_.list.offsets.const_view(),
+          .distance = g_.distance.const_view(),
           .radius = g_.radius.view(),
           .slope = g_.slope.view(),
           .root = g_.root.view()};
@@ -130,28 +126,29 @@ void PetEngine<Real, S>::build_edges() {
     for (auto* b : {&g_.radius, &g_.slope, &g_.root}) b->resize(n);
     ops_->adaptive_cutoff(adaptive_args());
   }
-  ops_->select_edges({&g_.list, constant(g_.distance), constant(g_.radius), c.cutoff, &g_.edges});
+  ops_->select_edges(
+      {&g_.list, g_.distance.const_view(), g_.radius.const_view(), c.cutoff, &g_.edges});
   const std::int64_t edges = g_.edges.pair.size();
   g_.weight.resize(edges);
   g_.weight_slope.resize(edges);
   g_.edge_vector.resize(edges);
   g_.edge_species.resize(edges);
-  ops_->cutoff_weights({c.cutoff_function, c.cutoff_width, &g_.edges, constant(g_.distance),
+  ops_->cutoff_weights({c.cutoff_function, c.cutoff_width, &g_.edges, g_.distance.const_view(),
                         g_.weight.view(), g_.weight_slope.view()});
-  ops_->gather_edges({&g_.edges, constant(g_.vector), constant(g_.species), g_.edge_vector.view(),
-                      g_.edge_species.view()});
+  ops_->gather_edges({&g_.edges, g_.vector.const_view(), g_.species.const_view(),
+                      g_.edge_vector.view(), g_.edge_species.view()});
 }
 
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::refuse_coincident_atoms(const HostBatch& batch,
                                                  std::span<const Structure> structures) const {
-  const auto distance = download(constant(g_.distance));
+  const auto distance = download(g_.distance.const_view());
   const auto closest = std::min_element(distance.begin(), distance.end());
   if (closest == distance.end() || *closest >= kCoincident) return;
   const auto pair = closest - distance.begin();
-  const auto offsets = download(constant(g_.list.offsets));
+  const auto offsets = download(g_.list.offsets.const_view());
   const auto i = std::upper_bound(offsets.begin(), offsets.end(), pair) - offsets.begin() - 1;
-  const auto j = download(constant(g_.list.neighbor))[static_cast<std::size_t>(pair)];
+  const auto j = download(g_.list.neighbor.const_view())[static_cast<std::size_t>(pair)];
   const auto b = static_cast<std::size_t>(batch.structure[static_cast<std::size_t>(i)]);
   const auto first = batch.first_atom[b];
   fail(ErrorCode::bad_input,
@@ -163,14 +160,14 @@ void PetEngine<Real, S>::refuse_coincident_atoms(const HostBatch& batch,
 
 template <class Real, MemSpace S>
 NetworkInput<Real, S> PetEngine<Real, S>::network_input() const {
-  NetworkInput<Real, S> in{.offsets = constant(g_.edges.offsets),
-                           .reverse = constant(g_.edges.reverse),
-                           .species = constant(g_.species),
-                           .edge_species = constant(g_.edge_species),
-                           .vector = constant(g_.edge_vector),
-                           .weight = constant(g_.weight),
+  NetworkInput<Real, S> in{.offsets = g_.edges.offsets.const_view(),
+                           .reverse = g_.edges.reverse.const_view(),
+                           .species = g_.species.const_view(),
+                           .edge_species = g_.edge_species.const_view(),
+                           .vector = g_.edge_vector.const_view(),
+                           .weight = g_.weight.const_view(),
                            .conditioning = {},
-                           .structure = constant(g_.structure)};
+                           .structure = g_.structure.const_view()};
   if (model_.config.system_conditioning) {
     in.conditioning = {g_.conditioning.data(), g_.cells.size(), model_.config.d_node};
   }
@@ -204,9 +201,9 @@ void PetEngine<Real, S>::differentiate(const NetworkGradient<S>& gradient) {
   ops_->edge_backward({.atoms = atoms(),
                        .list = &g_.list,
                        .edges = &g_.edges,
-                       .vector = constant(g_.vector),
-                       .distance = constant(g_.distance),
-                       .slope = constant(g_.weight_slope),
+                       .vector = g_.vector.const_view(),
+                       .distance = g_.distance.const_view(),
+                       .slope = g_.weight_slope.const_view(),
                        .d_weight = gradient.d_weight,
                        .d_vector = gradient.d_vector,
                        .adaptive = adaptive ? &*adaptive : nullptr,
@@ -222,7 +219,7 @@ void PetEngine<Real, S>::add_repulsion(const HostBatch& batch, bool gradients,
   g_.vector.resize(g_.list.neighbor.size());
   g_.distance.resize(g_.list.neighbor.size());
   ops_->pair_geometry({atoms(), &g_.list, g_.vector.view(), g_.distance.view()});
-  const auto vectors = download(constant(g_.vector));
+  const auto vectors = download(g_.vector.const_view());
   add_zbl(*model_.zbl, model_.species, batch.species, batch.structure, g_.list, vectors, energies,
           gradients ? &forces : nullptr, gradients ? &strain : nullptr);
 }

@@ -9,16 +9,9 @@
 namespace trine::pet {
 namespace {
 
-constexpr auto kHost = MemSpace::host;
-
 template <class T>
 std::vector<T> part(const std::vector<T>& all, std::int64_t first, std::int64_t last) {
   return {all.begin() + first, all.begin() + last};
-}
-
-template <class T>
-Vector<const T, kHost> host_view(const Buffer<T, kHost>& b) {
-  return {b.data(), b.size()};
 }
 
 Mat3 symmetrised(const Mat3& m, double factor) {
@@ -52,7 +45,7 @@ void PetEngine<Real, S>::read_energies(const HostBatch& batch, const EvaluateOpt
                                        std::span<const Structure> structures,
                                        std::vector<Result>& results) {
   const Target& target = targets_.front().target;
-  auto energies = download(host_view(g_.prediction[0]));
+  auto energies = download(g_.prediction[0].const_view());
   for (std::size_t i = 0; i < energies.size(); ++i) {
     const auto species = static_cast<std::size_t>(batch.species[i]);
     energies[i] = target.scale.front() * energies[i] + target.composition[species];
@@ -60,16 +53,17 @@ void PetEngine<Real, S>::read_energies(const HostBatch& batch, const EvaluateOpt
   std::vector<Vec3> forces;
   std::vector<Mat3> strain;
   if (options.gradients) {
-    forces = download(host_view(g_.forces));
-    strain = download(host_view(g_.strain_gradient));
+    forces = download(g_.forces.const_view());
+    strain = download(g_.strain_gradient.const_view());
   }
-  const auto list_offsets = download(host_view(g_.list.offsets));
+  const auto list_offsets = download(g_.list.offsets.const_view());
   if (model_.zbl) add_repulsion(batch, options.gradients, energies, forces, strain);
-  const auto features = download(host_view(g_.features));
+  const bool wants_features = options.uncertainty || options.last_layer_features;
+  const auto features = wants_features ? download(g_.features.const_view()) : std::vector<double>{};
   const auto radius = model_.config.num_neighbors_adaptive
-                          ? download(host_view(g_.radius))
+                          ? download(g_.radius.const_view())
                           : std::vector<double>(energies.size(), model_.config.cutoff);
-  const auto offsets = download(host_view(g_.edges.offsets));
+  const auto offsets = download(g_.edges.offsets.const_view());
   for (std::size_t b = 0; b < results.size(); ++b) {
     Result& r = results[b];
     const std::int64_t first = batch.first_atom[b], last = batch.first_atom[b + 1];
@@ -81,7 +75,7 @@ void PetEngine<Real, S>::read_energies(const HostBatch& batch, const EvaluateOpt
       r.num_neighbors.push_back(offsets[at(i + 1)] - offsets[at(i)]);
     }
     r.list_edges = list_offsets[at(last)] - list_offsets[at(first)];
-    if (options.uncertainty || options.last_layer_features) {
+    if (wants_features) {
       r.num_last_layer_features = model_.config.readout_layers() * 2 * model_.config.d_head;
       r.last_layer_features =
           part(features, first * r.num_last_layer_features, last * r.num_last_layer_features);
