@@ -5,13 +5,14 @@
 # libraries that trine uses as well, because a static library does not carry them.
 include(CMakePackageConfigHelpers)
 
-set_target_properties(trine PROPERTIES VERSION ${PROJECT_VERSION}
+set_target_properties(trine trine_gemm PROPERTIES VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set_target_properties(trine_gemm PROPERTIES EXPORT_NAME gemm)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/trine)
 
-install(TARGETS trine EXPORT trineTargets
+install(TARGETS trine trine_gemm EXPORT trineTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/trine DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+install(DIRECTORY include/trine DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 install(EXPORT trineTargets NAMESPACE trine:: DESTINATION ${package_folder})
 configure_package_config_file(cmake/trineConfig.cmake.in trineConfig.cmake
   INSTALL_DESTINATION ${package_folder})

@@ -1,16 +1,20 @@
 # Helpers that give every folder of src/ its own target and every test its own program.
 
-# trine_add_folder(NAME <folder> SOURCES ... DEPENDS ... LIBRARIES ...)
-# One object library per folder of src/; DEPENDS are folders, LIBRARIES third-party targets.
+# trine_add_folder(NAME <folder> SOURCES ... DEPENDS ... LIBRARIES ... PART_OF trine|trine_gemm)
+# One object library per folder of src/; DEPENDS are folders, LIBRARIES third-party targets. PART_OF is
+# the library that the objects go to, trine if it is left out.
 function(trine_add_folder)
-  cmake_parse_arguments(ARG "" "NAME" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;PART_OF" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  if(NOT ARG_PART_OF)
+    set(ARG_PART_OF trine)
+  endif()
   string(REPLACE "/" "_" target "trine_${ARG_NAME}")
   add_library(${target} OBJECT ${ARG_SOURCES})
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
   target_link_libraries(${target} PRIVATE trine_warnings fmt::fmt ${ARG_LIBRARIES})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  set_property(GLOBAL APPEND PROPERTY TRINE_FOLDERS ${target})
+  set_property(GLOBAL APPEND PROPERTY ${ARG_PART_OF}_FOLDERS ${target})
 endfunction()
 
 # trine_add_test(<path below tests/, without _test.cpp> [LABELS ...] [LIBRARIES ...])

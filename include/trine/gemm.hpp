@@ -1,0 +1,192 @@
+// Matrix products with FP32 accuracy on Tensor Cores: y = x w^T and its input gradient dx = dy w.
+//
+// Usable without the rest of trine. x, y and everything else that a call reads or writes are raw
+// device pointers, row-major; a leading dimension (ld) counts elements from one row to the next.
+// The weight w is packed once. Calls are asynchronous on the context's stream, allocate nothing and
+// can be captured in a CUDA graph. A row of the result depends on that row of x and on w alone: not
+// on the number of rows, its position, the tile that computed it, or the run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace trine {
+
+/// How an FP32 product is computed. xN: as N products of low-precision words.
+enum class GemmMethod { fp32, tf32, tf32x3, bf16, bf16x3, bf16x6, bf16x9, fp16, fp16x3, size_ };
+
+/// Generations of Tensor Cores, by how they accumulate.
+enum class GemmArch { sm_80, sm_90, sm_100, size_ };
+
+struct GemmMethodInfo {
+  GemmMethod method;
+  std::string_view name;     ///< as on the command line
+  std::string_view word;     ///< type of the words, "FP32" if the operands stay whole
+  int words;                 ///< per operand
+  int products;              ///< of words, per product of operands
+  int bits;                  ///< of an operand's significand that the words keep
+  bool fp32_class;           ///< errors no larger than those of a plain FP32 product
+  std::string_view meaning;  ///< one line for people
+};
+
+/// All methods, in the order of the enumeration.
+std::span<const GemmMethodInfo> gemm_methods();
+const GemmMethodInfo& gemm_method_info(GemmMethod method);
+std::optional<GemmMethod> parse_gemm_method(std::string_view name);
+
+/// Elements of K that are accumulated on the Tensor Core before the sum moves to an FP32 register.
+/// Also the width of the blocks of a row of x that share a power of two. 0 for fp32.
+int gemm_promotion_interval(GemmMethod method, GemmArch arch);
+
+/// A-priori bound on |y - x w^T| / (u |x| |w|^T) with u = 2^-24 for inner dimension `k`, without the
+/// term for elements far below their block's largest (docs/gemm.md derives both).
+double gemm_error_bound(GemmMethod method, GemmArch arch, std::int64_t k);
+
+/// y is (m, n), x is (m, k), w is (n, k).
+struct GemmShape {
+  std::int64_t m = 0, n = 0, k = 0;
+};
+
+struct GemmSupport {
+  bool supported = false;
+  std::string reason;  ///< why not, or what runs instead of Tensor Core kernels of trine's own
+};
+
+/// Does this build have `method` for a device of compute capability `capability` (e.g. 90)?
+GemmSupport gemm_support(GemmMethod method, int capability, const GemmShape& shape);
+
+/// What follows the product; part of the packed weight because swiglu orders its rows.
+enum class GemmActivation {
+  none,
+  silu,    ///< y = z sigmoid(z)
+  swiglu,  ///< z = [v | g]: y = v sigmoid(g), half as wide as z
+};
+
+/// A matrix in the words of a method, as one product writes it for the next to read. Opaque memory
+/// of `gemm_planes_bytes` bytes.
+struct GemmPlanes {
+  void* data = nullptr;
+  std::int64_t cols = 0;
+};
+
+class GemmWeight;
+
+/// y = activation(z) + residual,  z = x w^T + bias + addend.
+struct GemmForwardArgs {
+  std::int64_t m = 0;
+  const float* x = nullptr;  ///< (m, k)
+  std::int64_t ldx = 0;
+  GemmPlanes x_planes{};         ///< instead of x
+  const float* addend = nullptr;  ///< (m, n) or null
+  std::int64_t ld_addend = 0;
+  float* pre = nullptr;  ///< (m, n) out or null: z, for the backward pass; may alias addend
+  std::int64_t ld_pre = 0;
+  const float* residual = nullptr;  ///< (m, out) or null
+  std::int64_t ld_residual = 0;
+  float* y = nullptr;  ///< (m, out) out, or null if y_planes is given; may alias residual
+  std::int64_t ldy = 0;
+  GemmPlanes y_planes{};  ///< out or null: y again, split for the next product
+  float* row_statistics = nullptr;  ///< (m, ceil(out/64), 2) out or null: sum of squares and largest
+                                    ///< magnitude of each 64 columns of y
+  void* workspace = nullptr;        ///< of `GemmContext::workspace_bytes` bytes, 256-aligned
+};
+
+/// dx = (dy w) . f'(pre) (+ dx): f is the activation that made this product's x, or none.
+/// silu: pre and dx are (m, k). swiglu: pre = [v | g] and dx = [dv | dg] are (m, 2 k).
+struct GemmBackwardArgs {
+  std::int64_t m = 0;
+  const float* dy = nullptr;  ///< (m, n)
+  std::int64_t ldy = 0;
+  GemmPlanes dy_planes{};  ///< instead of dy
+  GemmActivation activation = GemmActivation::none;
+  const float* pre = nullptr;
+  std::int64_t ld_pre = 0;
+  bool add = false;     ///< add to dx; only without an activation
+  float* dx = nullptr;  ///< out
+  std::int64_t ldx = 0;
+  GemmPlanes dx_planes{};  ///< out or null: dx again, split; only without swiglu
+  void* workspace = nullptr;
+};
+
+/// A device, a stream, and the kernels for it.
+class GemmContext {
+ public:
+  /// `stream` is a cudaStream_t, null for the default one. Throws Error(not_supported) if this
+  /// build has no CUDA or the device cannot be used.
+  GemmContext(int device, void* stream);
+  GemmContext(GemmContext&&) noexcept;
+  ~GemmContext();
+
+  std::string device_name() const;
+  int capability() const;  ///< e.g. 90
+  GemmSupport supports(GemmMethod method, const GemmShape& shape) const;
+  /// The fastest method of FP32 accuracy for this shape, from measurements (docs/gemm.md).
+  GemmMethod choose(const GemmShape& shape) const;
+
+  /// Packs w (n, k), in device or host memory, with its bias (n) or null. Waits for the stream.
+  /// Non-finite weights are an Error(bad_input).
+  GemmWeight pack(GemmMethod method, const float* w, std::int64_t ldw, std::int64_t n,
+                  std::int64_t k, const float* bias = nullptr,
+                  GemmActivation activation = GemmActivation::none);
+
+  /// Bytes of workspace that calls with up to `m` rows need; 0 in the common case.
+  std::size_t workspace_bytes(const GemmWeight& weight, std::int64_t m) const;
+  std::size_t planes_bytes(GemmMethod method, std::int64_t m, std::int64_t cols) const;
+
+  void forward(const GemmWeight& weight, const GemmForwardArgs& args);
+  void backward(const GemmWeight& weight, const GemmBackwardArgs& args);
+
+  /// Rows of x with Inf or NaN since the last call of this function: their results are NaN. Waits
+  /// for the stream. -1 if there were none, else the smallest such row of the last call.
+  std::int64_t first_bad_row();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A weight in the order and words of one method, for both directions. Lives on the device.
+class GemmWeight {
+ public:
+  GemmWeight(GemmWeight&&) noexcept;
+  GemmWeight& operator=(GemmWeight&&) noexcept;
+  ~GemmWeight();
+  GemmMethod method() const;
+  std::int64_t n() const;
+  std::int64_t k() const;
+  std::size_t bytes() const;  ///< of device memory
+
+ private:
+  friend class GemmContext;
+  struct Impl;
+  explicit GemmWeight(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The same arithmetic on a CPU, as the Tensor Cores of `arch` do it, bit for bit.
+class EmulatedGemm {
+ public:
+  /// w (n, k) in host memory.
+  EmulatedGemm(GemmMethod method, GemmArch arch, const float* w, std::int64_t ldw, std::int64_t n,
+               std::int64_t k, GemmActivation activation = GemmActivation::none);
+  EmulatedGemm(EmulatedGemm&&) noexcept;
+  ~EmulatedGemm();
+
+  /// y (m, n) = x (m, k) w^T. Rows with Inf or NaN become NaN.
+  void forward(std::int64_t m, const float* x, std::int64_t ldx, float* y, std::int64_t ldy,
+               int threads) const;
+  /// dx (m, k) = dy (m, n) w.
+  void backward(std::int64_t m, const float* dy, std::int64_t ldy, float* dx, std::int64_t ldx,
+                int threads) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trine
