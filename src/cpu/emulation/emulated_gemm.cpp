@@ -1,0 +1,1 @@
+#include "trine/gemm.hpp"
