@@ -1,0 +1,15 @@
+#include "cuda/benchmark/runtime.hpp"
+
+#include "base/check.hpp"
+
+namespace trine::benchmark {
+
+void cuda_check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  const bool memory = status == cudaErrorMemoryAllocation;
+  fail(memory ? ErrorCode::out_of_memory : ErrorCode::not_supported,
+       "{} failed on the GPU ({}), {}", what, cudaGetErrorString(status),
+       memory ? "measure smaller shapes" : "see whether another program has the device");
+}
+
+}  // namespace trine::benchmark
