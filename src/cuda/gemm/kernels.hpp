@@ -1,0 +1,59 @@
+// Which kernels exist, as tables: one function per method and architecture, each in its own file.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "trine/gemm.hpp"
+
+namespace trine::cuda {
+
+/// Shapes of a block's tile. All of them give the same bits.
+enum class TileKind {
+  wide,      ///< 128 rows x 128 columns
+  resident,  ///< the same with the weight kept in shared memory; inner dimension up to 256
+  low,       ///< 64 x 128: few rows
+  small,     ///< 64 x 64: few rows and columns
+};
+inline constexpr int kTileKinds = 4;
+
+enum class EpilogueKind { linear, swiglu, swiglu_backward };
+enum class Direction { forward, backward };
+
+struct Kernel {
+  const void* function = nullptr;  ///< null: there is none of this shape
+  int rows = 0, columns = 0, threads = 0;
+  std::uint32_t shared_bytes = 0;
+  int resident_chunks = 0;
+};
+
+using KernelsByTile = std::array<Kernel, kTileKinds>;
+
+/// Kernels with copy engine and wgmma; arguments (CUtensorMap of x, Product, EpilogueArgs).
+KernelsByTile sm90_tf32(Direction, EpilogueKind);
+KernelsByTile sm90_tf32x3(Direction, EpilogueKind);
+KernelsByTile sm90_bf16(Direction, EpilogueKind);
+KernelsByTile sm90_bf16x3(Direction, EpilogueKind);
+KernelsByTile sm90_bf16x6(Direction, EpilogueKind);
+KernelsByTile sm90_bf16x9(Direction, EpilogueKind);
+KernelsByTile sm90_fp16(Direction, EpilogueKind);
+KernelsByTile sm90_fp16x3(Direction, EpilogueKind);
+
+/// Kernels with asynchronous copies and mma.sync; arguments (LeftOperand, Product, EpilogueArgs).
+KernelsByTile sm80_tf32(Direction, EpilogueKind);
+KernelsByTile sm80_tf32x3(Direction, EpilogueKind);
+KernelsByTile sm80_bf16(Direction, EpilogueKind);
+KernelsByTile sm80_bf16x3(Direction, EpilogueKind);
+KernelsByTile sm80_bf16x6(Direction, EpilogueKind);
+KernelsByTile sm80_bf16x9(Direction, EpilogueKind);
+KernelsByTile sm80_fp16(Direction, EpilogueKind);
+KernelsByTile sm80_fp16x3(Direction, EpilogueKind);
+
+/// The table of `method` for a device of this compute capability.
+KernelsByTile find_kernels(GemmMethod method, int capability, Direction direction,
+                           EpilogueKind epilogue);
+
+}  // namespace trine::cuda

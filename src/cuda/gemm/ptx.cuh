@@ -1,0 +1,122 @@
+// The PTX instructions that C++ has no words for, one function each. Names follow the PTX manual.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace trine::cuda {
+
+__device__ __forceinline__ std::uint32_t shared_address(const void* p) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+}
+
+__device__ __forceinline__ void mbarrier_init(std::uint32_t bar, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(arrivals) : "memory");
+}
+
+/// Makes initialised barriers visible to the copy engine.
+__device__ __forceinline__ void mbarrier_init_fence() {
+  asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async;" ::: "memory");
+}
+
+__device__ __forceinline__ void mbarrier_expect_tx(std::uint32_t bar, std::uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
+               : "memory");
+}
+
+/// Arrives once per warp. Predicated inside the instruction: a branch here makes ptxas serialise the
+/// wgmmas around it.
+__device__ __forceinline__ void mbarrier_arrive_warp(std::uint32_t bar, int lane) {
+  asm volatile(
+      "{\n.reg .pred p;\nbar.warp.sync 0xffffffff;\nsetp.eq.s32 p, %1, 0;\n"
+      "@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}" ::"r"(bar),
+      "r"(lane)
+      : "memory");
+}
+
+/// Waits until the phase with this parity is complete.
+__device__ __forceinline__ void mbarrier_wait(std::uint32_t bar, std::uint32_t parity) {
+  asm volatile(
+      "{\n.reg .pred done;\nwait:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra wait;\n}" ::"r"(bar),
+      "r"(parity)
+      : "memory");
+}
+
+/// A box of a 3-D tensor to shared memory, completing on `bar`.
+__device__ __forceinline__ void tma_load(std::uint32_t dst, const CUtensorMap& map, int x, int y,
+                                         int z, std::uint32_t bar) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      " [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(dst),
+      "l"(&map), "r"(x), "r"(y), "r"(z), "r"(bar)
+      : "memory");
+}
+
+/// Contiguous bytes to shared memory, completing on `bar`. 16-byte aligned on both sides.
+__device__ __forceinline__ void bulk_load(std::uint32_t dst, const void* src, std::uint32_t bytes,
+                                          std::uint32_t bar) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+          dst),
+      "l"(src), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+__device__ __forceinline__ float4 load_shared_float4(std::uint32_t address) {
+  float4 v;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "r"(address)
+               : "memory");
+  return v;
+}
+
+/// max(|a|, |b|), NaN if either is.
+__device__ __forceinline__ float max_magnitude(float a, float b) {
+  float m;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(fabsf(a)), "f"(fabsf(b)));
+  return m;
+}
+
+template <int kRegisters>
+__device__ __forceinline__ void give_registers_back() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ __forceinline__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+__device__ __forceinline__ void wgmma_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int kPending>
+__device__ __forceinline__ void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+
+/// The compiler must have the values here, and must not move them across.
+template <int kCount>
+__device__ __forceinline__ void pin(float (&d)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+template <int kWords, int kSteps>
+__device__ __forceinline__ void pin(std::uint32_t (&a)[kWords][kSteps][4]) {
+#pragma unroll
+  for (int w = 0; w < kWords; ++w) {
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+      asm volatile("" : "+r"(a[w][s][0]), "+r"(a[w][s][1]), "+r"(a[w][s][2]), "+r"(a[w][s][3])::"memory");
+    }
+  }
+}
+
+}  // namespace trine::cuda

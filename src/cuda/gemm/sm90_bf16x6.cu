@@ -1,0 +1,9 @@
+#include "cuda/gemm/table_sm90.cuh"
+
+namespace trine::cuda {
+
+KernelsByTile sm90_bf16x6(Direction direction, EpilogueKind epilogue) {
+  return sm90::kernels<Bf16x6, 32>(direction, epilogue);
+}
+
+}  // namespace trine::cuda

@@ -1,0 +1,9 @@
+#include "cuda/gemm/table_sm90.cuh"
+
+namespace trine::cuda {
+
+KernelsByTile sm90_tf32x3(Direction direction, EpilogueKind epilogue) {
+  return sm90::kernels<Tf32x3, 32>(direction, epilogue);
+}
+
+}  // namespace trine::cuda
