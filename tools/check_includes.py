@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     "apps": {"trine", "."},
     "bench": {"trine", "base", "tensor", "ops", "atoms", "backend.hpp", "."},
     "examples": {"trine", "."},
-    "tests": {"trine", "base", "tensor", "ops", "cpu", "atoms", "models", "backend.hpp", "."},
+    "tests": {"trine", "base", "tensor", "ops", "cpu", "atoms", "models", "backend.hpp", "apps", "."},
 }
 
 # Headers of other libraries (regular expression) -> folders that may include them.

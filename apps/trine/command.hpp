@@ -1,9 +1,11 @@
 // A subcommand of the program, and the table of all of them.
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -30,6 +32,22 @@ struct CommandEntry {
 std::unique_ptr<Command> make_info();
 std::unique_ptr<Command> make_predict();
 std::unique_ptr<Command> make_bench_step();
+std::unique_ptr<Command> make_bench_gemm();
 std::unique_ptr<Command> make_devices();
+
+/// The entry that `trine` and the stand-alone benchmark share.
+inline constexpr CommandEntry kBenchGemm = {
+    "bench gemm", "speed and error of matrix products on a GPU, beside cuBLAS SGEMM",
+    "trine bench gemm --models s32 --atoms 192 --list", make_bench_gemm};
+
+/// Whether --help or -h is among the words.
+bool asks_for_help(const std::vector<std::string>& words);
+
+/// Parses `words`, which follow the command's name, and runs it; or prints its help.
+void run_command(const CommandEntry& entry, const std::vector<std::string>& words, bool help);
+
+/// Calls `body`, prints what it throws, and returns the program's exit status. Status 1 is a defect
+/// of the program.
+int guarded(const std::function<void()>& body);
 
 }  // namespace trine::app

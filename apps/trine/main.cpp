@@ -1,16 +1,13 @@
 // The program `trine`: a table of subcommands, and one place that turns errors into exit statuses.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <new>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "command.hpp"
-#include "parse.hpp"
 #include "suggest.hpp"
 #include "table.hpp"
 #include "trine/error.hpp"
@@ -22,7 +19,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::array<CommandEntry, 4> kCommands = {{
+constexpr std::array<CommandEntry, 5> kCommands = {{
     {"info", "what a model file holds and what trine can do with it",
      "trine info models/trine-mini.ckpt", make_info},
     {"predict", "energy, forces and stress of every frame of structure files",
@@ -30,26 +27,9 @@ constexpr std::array<CommandEntry, 4> kCommands = {{
      make_predict},
     {"bench step", "time of one evaluation, beside a baseline",
      "trine bench step synthetic:xs examples/water192.xyz --repeats 3", make_bench_step},
+    kBenchGemm,
     {"devices", "devices and arithmetic available here", "trine devices", make_devices},
 }};
-
-int exit_status(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::usage:
-      return 2;
-    case ErrorCode::bad_input:
-      return 3;
-    case ErrorCode::not_converged:
-      return 4;
-    case ErrorCode::out_of_memory:
-      return 5;
-    case ErrorCode::validation_failed:
-      return 6;
-    case ErrorCode::not_supported:
-      return 7;
-  }
-  return 1;
-}
 
 std::string overview() {
   Table table({{"", Align::left}, {"", Align::left}});
@@ -95,24 +75,6 @@ const CommandEntry* find_command(const Words& words) {
                           join(names), did_you_mean(name, names)));
 }
 
-bool asks_for_help(const Words& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [](const auto& word) { return word == "--help" || word == "-h"; });
-}
-
-void run_command(const CommandEntry& entry, const Words& words, bool help) {
-  CLI::App app(std::string(entry.summary), "trine " + std::string(entry.name));
-  app.set_help_flag();
-  const auto command = entry.make();
-  command->declare(app);
-  if (help) {
-    fmt::print("{}", usage_text(app, entry.example));
-    return;
-  }
-  parse(app, entry.name, words);
-  command->run();
-}
-
 void dispatch(Words words) {
   if (words.empty()) {
     throw Error(ErrorCode::usage,
@@ -134,32 +96,12 @@ void dispatch(Words words) {
   run_command(*entry, words, help || asks_for_help(words));
 }
 
-/// Runs the command and returns the exit status. Status 1 is a defect of the program.
-int guarded_main(const Words& words) {
-  try {
-    dispatch(words);
-    if (std::fflush(stdout) == 0) return 0;
-    throw Error(ErrorCode::bad_input,
-                "cannot write standard output (is the disk full?), free some space");
-  } catch (const Error& error) {
-    fmt::print(stderr, "trine: {}\n", error.what());
-    return exit_status(error.code());
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "trine: out of memory (an allocation failed), evaluate smaller structures or use "
-               "--precision fp32\n");
-    return exit_status(ErrorCode::out_of_memory);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "trine: unexpected error ({}), please report it with the command line\n",
-               error.what());
-    return 1;
-  }
-}
-
 }  // namespace
 
 }  // namespace trine::app
 
 int main(int argc, char** argv) {
-  return trine::app::guarded_main(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+  return trine::app::guarded([&] {
+    trine::app::dispatch(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+  });
 }

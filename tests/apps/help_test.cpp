@@ -6,7 +6,7 @@ namespace {
 
 class Help : public ProgramTest {};
 
-const char* const kCommands[] = {"info", "predict", "bench step", "devices"};
+const char* const kCommands[] = {"info", "predict", "bench step", "bench gemm", "devices"};
 
 TEST_F(Help, OverviewNamesEveryCommand) {
   for (const char* call : {"help", "--help", "-h"}) {
