@@ -180,7 +180,7 @@ void chain(const ChainProduct& c) {
   for (int row = 0; row < c.rows; ++row) {
     float* __restrict sum = c.sum + row * kTile;
     for (int k = 0; k < c.inner; ++k) {
-      const float x = c.x[row * c.inner + k];
+      const float x = c.x[row * kTile + k];
       const float* w = c.w + k * kTile;
       for (int i = 0; i < kTile; ++i) sum[i] = __builtin_fmaf(x, w[i], sum[i]);
     }

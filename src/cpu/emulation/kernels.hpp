@@ -40,7 +40,7 @@ struct ChunkProduct {
 
 /// sum (rows, kTile) += x (rows, inner) w (inner, kTile), one fused multiply-add after another.
 struct ChainProduct {
-  const float* x;
+  const float* x;  ///< a row every kTile elements
   const float* w;
   int rows;
   int inner;
