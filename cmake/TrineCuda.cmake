@@ -1,7 +1,7 @@
 # The CUDA compiler, what it compiles for, and cuBLAS (the baseline and the method fp32).
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  # Machine code only: kernels are written for an architecture, other devices are refused with a reason.
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 90a-real 100a-real)
+  # Machine code, and for whatever comes later PTX of the portable kernels.
+  set(CMAKE_CUDA_ARCHITECTURES 80 90a-real 100a-real)
 endif()
 if(NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
   # Registers, spills and warnings of the assembler stay beside each object, for tools/check_kernels.py.

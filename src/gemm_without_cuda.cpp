@@ -16,7 +16,7 @@ namespace {
 struct GemmContext::Impl {};
 struct GemmWeight::Impl {};
 
-GemmContext::GemmContext(int, void*) {
+GemmContext::GemmContext(int, void*, GemmKernels) {
   no_cuda();
 }
 GemmContext::GemmContext(GemmContext&&) noexcept = default;

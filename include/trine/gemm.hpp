@@ -113,12 +113,18 @@ struct GemmBackwardArgs {
   void* workspace = nullptr;
 };
 
-/// A device, a stream, and the kernels for it.
+/// Which kernels a context uses.
+enum class GemmKernels {
+  best,      ///< the fastest for the device
+  portable,  ///< those that run on every device from compute capability 8.0 on
+};
+
+/// A device, a stream, and the kernels for it. One thread at a time.
 class GemmContext {
  public:
   /// `stream` is a cudaStream_t, null for the default one. Throws Error(not_supported) if this
   /// build has no CUDA or the device cannot be used.
-  GemmContext(int device, void* stream);
+  GemmContext(int device, void* stream, GemmKernels kernels = GemmKernels::best);
   GemmContext(GemmContext&&) noexcept;
   ~GemmContext();
 
@@ -134,7 +140,9 @@ class GemmContext {
                   std::int64_t k, const float* bias = nullptr,
                   GemmActivation activation = GemmActivation::none);
 
-  /// Bytes of workspace that calls with up to `m` rows need; 0 in the common case.
+  /// Bytes of workspace that any call with up to `m` rows may need. Calls do without unless x has
+  /// rows that do not start at multiples of 16 bytes, or the method is fp32 and something follows
+  /// the product.
   std::size_t workspace_bytes(const GemmWeight& weight, std::int64_t m) const;
   std::size_t planes_bytes(GemmMethod method, std::int64_t m, std::int64_t cols) const;
 

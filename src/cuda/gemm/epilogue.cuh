@@ -4,33 +4,9 @@
 // are read and written 16 bytes at a time where the caller's arrays allow it.
 #pragma once
 
-#include <cstdint>
+#include "cuda/gemm/epilogue_args.hpp"
 
 namespace trine::cuda {
-
-/// A row-major matrix on the device, or null. `wide`: rows start at multiples of 16 bytes.
-template <class T>
-struct DeviceMatrix {
-  T* data = nullptr;
-  std::int64_t stride = 0;
-  bool wide = false;
-};
-
-/// Everything that any epilogue uses; absent parts are null.
-struct EpilogueArgs {
-  std::int64_t m = 0;
-  int n = 0;  ///< columns of z; half of them values, half gates with swiglu
-  float gain = 0;
-  bool silu = false;
-  const float* bias = nullptr;        ///< (n)
-  DeviceMatrix<const float> addend;   ///< (m, n) added to z
-  DeviceMatrix<float> pre;            ///< (m, n) z
-  DeviceMatrix<const float> residual; ///< added to y
-  DeviceMatrix<float> y;
-  DeviceMatrix<const float> before;   ///< backward: the pre-activation that made this product's x
-  float* statistics = nullptr;        ///< (m, ceil(out / 64), 2)
-  unsigned long long* bad_row = nullptr;
-};
 
 __device__ __forceinline__ float4 load4(const float* p, int left, bool wide) {
   if (wide && left >= 4) return *reinterpret_cast<const float4*>(p);
@@ -254,7 +230,7 @@ __device__ __forceinline__ void report_bad_rows(const float (&d)[kCount], const 
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     if (isnan(d[2 * h]) && part.row[h] < a.m) {
-      atomicMin(a.bad_row, static_cast<unsigned long long>(part.row[h]));
+      atomicMin(a.bad_row, static_cast<unsigned long long>(a.first_row + part.row[h]));
     }
   }
 }

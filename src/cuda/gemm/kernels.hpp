@@ -28,6 +28,7 @@ struct Kernel {
   int rows = 0, columns = 0, threads = 0;
   std::uint32_t shared_bytes = 0;
   int resident_chunks = 0;
+  int blocks_per_multiprocessor = 1;
 };
 
 using KernelsByTile = std::array<Kernel, kTileKinds>;
@@ -52,8 +53,9 @@ KernelsByTile sm80_bf16x9(Direction, EpilogueKind);
 KernelsByTile sm80_fp16(Direction, EpilogueKind);
 KernelsByTile sm80_fp16x3(Direction, EpilogueKind);
 
-/// The table of `method` for a device of this compute capability.
-KernelsByTile find_kernels(GemmMethod method, int capability, Direction direction,
+enum class KernelFamily { sm80, sm90 };
+
+KernelsByTile find_kernels(GemmMethod method, KernelFamily family, Direction direction,
                            EpilogueKind epilogue);
 
 }  // namespace trine::cuda

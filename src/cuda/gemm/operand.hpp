@@ -42,13 +42,14 @@ struct PackedOperand {
   int out_blocks = 0, chunks = 0;
 };
 
-/// The left operand in global memory: rows of `parts` pieces of `cols` numbers, one after the other.
-/// Rows and pieces start at multiples of 16 bytes.
+/// The left operand in global memory: rows of one or two parts of `cols` numbers. Rows and parts start
+/// at multiples of 16 bytes.
 struct LeftOperand {
   const float* x = nullptr;
   std::int64_t stride = 0;
-  int cols = 0;
-  int parts = 1;  ///< 2 if the inner dimension is [v | g]
+  int cols = 0;                  ///< of a part
+  int parts = 1;                 ///< 2 if the inner dimension is [v | g]
+  std::int64_t part_stride = 0;  ///< from v to g
 };
 
 /// What the main loop of a product needs.

@@ -1,0 +1,145 @@
+#include "cuda/gemm/context.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "cuda/gemm/launch.hpp"
+#include "cuda/gemm/pack.hpp"
+
+namespace trine {
+namespace {
+
+using namespace cuda;
+
+constexpr unsigned long long kNoBadRow = ~0ull;
+
+std::int64_t round_up(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b * b;
+}
+
+void prepare_kernels(GemmMethod method, KernelFamily family) {
+  for (const auto direction : {Direction::forward, Direction::backward}) {
+    for (const auto kind : {EpilogueKind::linear, EpilogueKind::swiglu, EpilogueKind::swiglu_backward}) {
+      for (const Kernel& kernel : find_kernels(method, family, direction, kind)) prepare(kernel);
+    }
+  }
+}
+
+}  // namespace
+
+GemmContext::GemmContext(int device, void* stream, GemmKernels kernels)
+    : impl_(std::make_unique<Impl>()) {
+  int count = 0;
+  check_cuda(cudaGetDeviceCount(&count), "count the devices");
+  check(device >= 0 && device < count, ErrorCode::not_supported,
+        "there is no GPU {} (this machine has {}), choose another", device, count);
+  const CurrentDevice current(device);
+  cudaDeviceProp properties{};
+  check_cuda(cudaGetDeviceProperties(&properties, device), "describe the device");
+  impl_->device = device;
+  impl_->stream = static_cast<cudaStream_t>(stream);
+  impl_->name = properties.name;
+  impl_->capability = 10 * properties.major + properties.minor;
+  impl_->multiprocessors = properties.multiProcessorCount;
+  check(impl_->capability >= 80, ErrorCode::not_supported,
+        "{} has compute capability {}.{} (the products need 8.0), use a newer GPU or the CPU",
+        impl_->name, properties.major, properties.minor);
+  if (impl_->capability == 90 && kernels == GemmKernels::best) impl_->family = KernelFamily::sm90;
+  impl_->bad_row = DeviceArray<unsigned long long>(1);
+  check_cuda(cudaMemcpy(impl_->bad_row.data(), &kNoBadRow, sizeof kNoBadRow, cudaMemcpyHostToDevice),
+             "clear the status");
+}
+
+GemmContext::GemmContext(GemmContext&&) noexcept = default;
+GemmContext::~GemmContext() = default;
+
+std::string GemmContext::device_name() const {
+  return impl_->name;
+}
+
+int GemmContext::capability() const {
+  return impl_->capability;
+}
+
+GemmSupport GemmContext::supports(GemmMethod method, const GemmShape& shape) const {
+  return gemm_support(method, impl_->capability, shape);
+}
+
+GemmMethod GemmContext::choose(const GemmShape&) const {
+  return GemmMethod::fp16x3;
+}
+
+GemmWeight GemmContext::pack(GemmMethod method, const float* w, std::int64_t ldw, std::int64_t n,
+                             std::int64_t k, const float* bias, GemmActivation activation) {
+  const GemmSupport support = supports(method, {1, n, k});
+  check(support.supported, ErrorCode::not_supported, "no product {} of {} x {} ({}), choose another",
+        gemm_method_info(method).name, n, k, support.reason);
+  check(w && ldw >= k, ErrorCode::usage, "the weight needs rows of at least {} numbers (got {})", k, ldw);
+  check(activation != GemmActivation::swiglu || n % 2 == 0, ErrorCode::usage,
+        "a swiglu weight has values and gates (an even number of rows), got {}", n);
+  const CurrentDevice current(impl_->device);
+  auto weight = std::make_unique<GemmWeight::Impl>();
+  weight->method = method;
+  weight->activation = activation;
+  weight->n = n;
+  weight->k = k;
+  DeviceArray<float> copy(n * k);
+  check_cuda(cudaMemcpy2DAsync(copy.data(), sizeof(float) * static_cast<std::size_t>(k), w,
+                               sizeof(float) * static_cast<std::size_t>(ldw),
+                               sizeof(float) * static_cast<std::size_t>(k), static_cast<std::size_t>(n),
+                               cudaMemcpyDefault, impl_->stream),
+             "copy a weight");
+  if (bias) {
+    weight->bias = DeviceArray<float>(n);
+    check_cuda(cudaMemcpyAsync(weight->bias.data(), bias, weight->bias.bytes(), cudaMemcpyDefault,
+                               impl_->stream),
+               "copy a bias");
+  }
+  if (method == GemmMethod::fp32) {
+    if (!impl_->plain) impl_->plain = std::make_unique<PlainProduct>(impl_->stream);
+    check_finite(copy.data(), n * k, impl_->stream);
+    weight->plain = std::move(copy);
+  } else {
+    prepare_kernels(method, impl_->family);
+    pack_words(*weight, copy.data(), k, impl_->stream);
+  }
+  check_cuda(cudaStreamSynchronize(impl_->stream), "pack a weight");
+  return GemmWeight(std::move(weight));
+}
+
+std::size_t GemmContext::workspace_bytes(const GemmWeight& weight, std::int64_t m) const {
+  const auto& w = *weight.impl_;
+  const std::int64_t row = std::max(round_up(w.k, 4), round_up(w.n, 8));
+  return static_cast<std::size_t>(std::max<std::int64_t>(m, 0) * row) * sizeof(float);
+}
+
+std::int64_t GemmContext::first_bad_row() {
+  const CurrentDevice current(impl_->device);
+  unsigned long long row = kNoBadRow;
+  check_cuda(cudaMemcpyAsync(&row, impl_->bad_row.data(), sizeof row, cudaMemcpyDeviceToHost, impl_->stream),
+             "read the status");
+  check_cuda(cudaMemcpyAsync(impl_->bad_row.data(), &kNoBadRow, sizeof row, cudaMemcpyHostToDevice,
+                             impl_->stream),
+             "clear the status");
+  check_cuda(cudaStreamSynchronize(impl_->stream), "read the status");
+  return row == kNoBadRow ? -1 : static_cast<std::int64_t>(row);
+}
+
+GemmWeight::GemmWeight(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+GemmWeight::GemmWeight(GemmWeight&&) noexcept = default;
+GemmWeight& GemmWeight::operator=(GemmWeight&&) noexcept = default;
+GemmWeight::~GemmWeight() = default;
+GemmMethod GemmWeight::method() const {
+  return impl_->method;
+}
+std::int64_t GemmWeight::n() const {
+  return impl_->n;
+}
+std::int64_t GemmWeight::k() const {
+  return impl_->k;
+}
+std::size_t GemmWeight::bytes() const {
+  return impl_->words.bytes() + impl_->ratios.bytes() + impl_->plain.bytes() + impl_->bias.bytes();
+}
+
+}  // namespace trine

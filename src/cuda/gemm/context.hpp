@@ -1,0 +1,33 @@
+// What a context holds.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cuda/gemm/fp32.hpp"
+#include "cuda/gemm/weight.hpp"
+
+namespace trine {
+
+struct GemmContext::Impl {
+  int device = 0;
+  cudaStream_t stream = nullptr;
+  std::string name;
+  int capability = 0;
+  int multiprocessors = 0;
+  cuda::KernelFamily family = cuda::KernelFamily::sm80;
+  std::unique_ptr<cuda::PlainProduct> plain;  ///< made with the first fp32 weight
+  cuda::DeviceArray<unsigned long long> bad_row;
+
+  /// One product, of whichever direction: what comes before and after it is in `args`.
+  void run(const cuda::PackedWeight& weight, cuda::Direction direction, const float* x,
+           std::int64_t ldx, std::int64_t m, cuda::EpilogueKind kind, cuda::EpilogueArgs args,
+           void* workspace);
+
+ private:
+  void run_plain(const cuda::PackedWeight& weight, cuda::Direction direction, const float* x,
+                 std::int64_t ldx, std::int64_t m, cuda::EpilogueKind kind,
+                 const cuda::EpilogueArgs& args, void* workspace);
+};
+
+}  // namespace trine

@@ -1,0 +1,33 @@
+// What the host tells an epilogue.
+#pragma once
+
+#include <cstdint>
+
+namespace trine::cuda {
+
+/// A row-major matrix on the device, or null. `wide`: rows start at multiples of 16 bytes.
+template <class T>
+struct DeviceMatrix {
+  T* data = nullptr;
+  std::int64_t stride = 0;
+  bool wide = false;
+};
+
+/// Everything that any epilogue uses; absent parts are null.
+struct EpilogueArgs {
+  std::int64_t m = 0;
+  std::int64_t first_row = 0;  ///< of the caller's matrix, for reports
+  int n = 0;  ///< columns of z; half of them values, half gates with swiglu
+  float gain = 0;
+  bool silu = false;
+  const float* bias = nullptr;        ///< (n)
+  DeviceMatrix<const float> addend;   ///< (m, n) added to z
+  DeviceMatrix<float> pre;            ///< (m, n) z
+  DeviceMatrix<const float> residual; ///< added to y
+  DeviceMatrix<float> y;
+  DeviceMatrix<const float> before;   ///< backward: the pre-activation that made this product's x
+  float* statistics = nullptr;        ///< (m, ceil(out / 64), 2)
+  unsigned long long* bad_row = nullptr;
+};
+
+}  // namespace trine::cuda

@@ -1,0 +1,291 @@
+// y = x w^T on Ampere and its relatives: mma.sync with x split in registers.
+//
+// A block of four warps, each with rows of its own and all columns of the tile, so that x is split
+// once. x (FP32) and the words of w come through a ring of stages of 32 of K. Products of a stage
+// go into zeroed accumulators, smallest first and for a few columns at a time; one FMA per element
+// then adds them, scaled back, to the running FP32 sum, because the Tensor Core itself truncates.
+// Two blocks share a multiprocessor: one splits while the other multiplies. Blocks are persistent
+// and walk over tiles, columns first. No atomics, no split of K: a row's result depends on nothing
+// but the row.
+#pragma once
+
+#include "cuda/gemm/epilogue.cuh"
+#include "cuda/gemm/indices_sm80.hpp"
+#include "cuda/gemm/operand.hpp"
+#include "cuda/gemm/ptx.cuh"
+#include "cuda/gemm/ptx_sm80.cuh"
+#include "cuda/gemm/words.cuh"
+
+namespace trine::cuda::sm80 {
+
+/// Shape of a kernel. kRowTiles: 16-row tiles of a warp. kTogether: 16-column groups whose products
+/// run at the same time.
+template <class SchemeT, int kRowTilesT, int kColumnsT, int kTogetherT, int kStagesT,
+          bool kTransposedT>
+struct Config {
+  using S = SchemeT;
+  static constexpr int kRowTiles = kRowTilesT;
+  static constexpr int kColumns = kColumnsT;
+  static constexpr int kTogether = kTogetherT;
+  static constexpr int kStages = kStagesT;
+  static constexpr bool kTransposed = kTransposedT;
+  static constexpr int kWarpRows = 16 * kRowTiles;
+  static constexpr int kRows = kThreads / 32 * kWarpRows;
+  static constexpr int kOutBlocks = kColumns / kBlock;
+  static constexpr int kSteps = kInterval / S::kStep;
+  static constexpr Layout kLayout = S::kWord == Word::tf32 ? Layout::rows
+                                    : kTransposed          ? Layout::transposed
+                                                           : Layout::half_rows;
+  static constexpr int kHalfBytes = half_bytes(kLayout);
+  static constexpr int kWordBytes = kBlockBytes / 2 * S::kElementBytes;  ///< of a (block, chunk)
+  static constexpr int kXBytes = kRows * kInterval * 4;
+  static constexpr int kWBytes = S::kWords * kOutBlocks * kHalfBytes;
+  static constexpr int kStageBytes = kXBytes + kWBytes;
+  static constexpr int kSharedBytes = kStages * kStageBytes;
+  static_assert(kSharedBytes <= 99 * 1024, "shared memory of a block on every relative of Ampere");
+  static_assert(kStages >= 2 && kBlock % (16 * kTogether) == 0, "columns of a pass share a scale");
+};
+
+/// A tile of the walk and where its data come from.
+template <class T>
+struct TileSource {
+  const float* x;         ///< this thread's first row and piece of columns
+  const std::uint8_t* w;  ///< the first chunk of the tile's first block
+  int rows_left;          ///< rows from this thread's first on
+
+  __device__ void set(const LeftOperand& left, const Product& p, std::int64_t tile) {
+    const std::int64_t row = tile / p.tiles_out * T::kRows + threadIdx.x / 8;
+    rows_left = static_cast<int>(max(min(p.m - row, std::int64_t{T::kRows}), std::int64_t{0}));
+    x = left.x + row * left.stride + threadIdx.x % 8 * 4;
+    w = p.w.words + tile % p.tiles_out * T::kOutBlocks * p.w.out_stride;
+  }
+};
+
+/// Starts this thread's copies of stage after stage, tile after tile.
+template <class T>
+class Feeder {
+ public:
+  __device__ Feeder(const LeftOperand& left, const Product& p, std::uint32_t shared)
+      : left_(left), p_(p), shared_(shared), tile_(blockIdx.x) {
+    if (tile_ < p_.tiles) source_.set(left_, p_, tile_);
+  }
+
+  /// The next stage, or an empty group of copies after the last.
+  __device__ __forceinline__ void feed() {
+    if (tile_ < p_.tiles) {
+      const std::uint32_t stage = shared_ + slot_ * T::kStageBytes;
+      copy_x(stage);
+      copy_w(stage + T::kXBytes);
+      if (++interval_ == 2 * p_.w.chunks) {
+        interval_ = 0;
+        tile_ += gridDim.x;
+        if (tile_ < p_.tiles) source_.set(left_, p_, tile_);
+      }
+    }
+    cp_async_commit();
+    slot_ = slot_ == T::kStages - 1 ? 0 : slot_ + 1;
+  }
+
+ private:
+  __device__ __forceinline__ void copy_x(std::uint32_t stage) const {
+    constexpr int kRowsApart = kThreads / 8;
+    const int row = threadIdx.x / 8, piece = threadIdx.x % 8;
+    const int first = p_.halves ? interval_ / 2 * kInterval : interval_ * kInterval;
+    const int bytes = 4 * max(min(left_.cols - first - piece * 4, 4), 0);
+    const float* src = source_.x + first + (p_.halves ? interval_ % 2 * left_.cols : 0);
+    const std::uint32_t dst = stage + swizzled(row, piece);
+#pragma unroll
+    for (int i = 0; i < T::kRows / kRowsApart; ++i, src += kRowsApart * left_.stride) {
+      const int count = i * kRowsApart < source_.rows_left ? bytes : 0;
+      cp_async16(dst + i * kRowsApart * 128, count > 0 ? src : left_.x, count);
+    }
+  }
+
+  __device__ __forceinline__ void copy_w(std::uint32_t stage) const {
+    const int thread = threadIdx.x;
+    const std::uint8_t* chunk = source_.w + interval_ / 2 * p_.w.chunk_stride +
+                                packed_source(T::kLayout, interval_ % 2, thread, 0);
+#pragma unroll
+    for (int block = 0; block < T::kOutBlocks; ++block, chunk += p_.w.out_stride) {
+#pragma unroll
+      for (int word = 0; word < T::S::kWords; ++word) {
+        const std::uint32_t dst = stage + (word * T::kOutBlocks + block) * T::kHalfBytes;
+#pragma unroll
+        for (int i = 0; i < T::kHalfBytes / (16 * kThreads); ++i) {
+          constexpr int kApart =
+              packed_source(T::kLayout, 0, 0, 1) - packed_source(T::kLayout, 0, 0, 0);
+          cp_async16(dst + staged_target(T::kLayout, thread, i),
+                     chunk + word * T::kWordBytes + i * kApart);
+        }
+      }
+    }
+  }
+
+  const LeftOperand& left_;
+  const Product& p_;
+  TileSource<T> source_;
+  std::uint32_t shared_;
+  std::int64_t tile_;
+  int interval_ = 0, slot_ = 0;
+};
+
+/// The words of 16 rows of x for one interval of K, and the powers of two to undo.
+template <class T>
+struct Fragment {
+  std::uint32_t words[T::S::kWords][T::kSteps][4];
+  float scale[2];
+};
+
+/// Reads and splits the 16 rows of x at `x`.
+template <class T>
+__device__ __forceinline__ void load_fragment(std::uint32_t x, int lane, Fragment<T>& f) {
+  constexpr int kGroups = kInterval / 16;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    float4 v[kGroups];
+    float largest = 0;
+#pragma unroll
+    for (int j = 0; j < kGroups; ++j) {
+      v[j] = load_shared_float4(x + x_fragment(lane, j) + h * 8 * 128);
+      largest = max_magnitude(
+          largest, max_magnitude(max_magnitude(v[j].x, v[j].y), max_magnitude(v[j].z, v[j].w)));
+    }
+    largest = max_magnitude(largest, __shfl_xor_sync(~0u, largest, 1));
+    largest = max_magnitude(largest, __shfl_xor_sync(~0u, largest, 2));
+    const std::uint32_t e = block_exponent(largest);
+    const float up = scale_up(e);
+    f.scale[h] = scale_down(e);
+#pragma unroll
+    for (int j = 0; j < kGroups; ++j) {
+      std::uint32_t front[T::S::kWords][2], back[T::S::kWords][2];
+      split_pair<typename T::S>(v[j].x, v[j].y, up, front);
+      split_pair<typename T::S>(v[j].z, v[j].w, up, back);
+#pragma unroll
+      for (int w = 0; w < T::S::kWords; ++w) {
+        if constexpr (T::S::kWord == Word::tf32) {
+          f.words[w][2 * j][h] = front[w][0];
+          f.words[w][2 * j][2 + h] = front[w][1];
+          f.words[w][2 * j + 1][h] = back[w][0];
+          f.words[w][2 * j + 1][2 + h] = back[w][1];
+        } else {
+          f.words[w][j][h] = front[w][0];
+          f.words[w][j][2 + h] = back[w][0];
+        }
+      }
+    }
+  }
+}
+
+/// All products of kTogether groups of columns, from group `first` of the block at `w`, into d.
+template <class T>
+__device__ __forceinline__ void multiply(float (&d)[T::kTogether][2][T::kRowTiles][4],
+                                         const Fragment<T> (&f)[T::kRowTiles], std::uint32_t w,
+                                         int lane, int first) {
+  std::uint32_t b[T::S::kWords][T::kSteps][T::kTogether][4];
+#pragma unroll
+  for (int word = 0; word < T::S::kWords; ++word) {
+#pragma unroll
+    for (int s = 0; s < T::kSteps; ++s) {
+#pragma unroll
+      for (int g = 0; g < T::kTogether; ++g) {
+        ldmatrix4<T::kLayout == Layout::transposed>(
+            b[word][s][g], w + word * T::kOutBlocks * T::kHalfBytes +
+                               weight_fragment(T::kLayout, lane, s, first + g));
+      }
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < T::S::kProducts; ++i) {
+    const WordPair pair = T::S::product(i);
+#pragma unroll
+    for (int s = 0; s < T::kSteps; ++s) {
+#pragma unroll
+      for (int g = 0; g < T::kTogether; ++g) {
+#pragma unroll
+        for (int t = 0; t < 2 * T::kRowTiles; ++t) {
+          const std::uint32_t(&now)[4] = b[pair.w][s][g];
+          const int row = t % T::kRowTiles, side = t / T::kRowTiles;
+          mma<T::S::kWord>(d[g][side][row], f[row].words[pair.x][s], now[2 * side],
+                           now[2 * side + 1]);
+        }
+      }
+    }
+  }
+}
+
+/// One interval: splits x, multiplies, promotes. `ratio`: the weight's scales of the blocks.
+template <class T>
+__device__ __forceinline__ void add_interval(float (&sum)[T::kRowTiles][T::kColumns / 2],
+                                             std::uint32_t stage,
+                                             const float (&ratio)[T::kOutBlocks]) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  Fragment<T> f[T::kRowTiles];
+#pragma unroll
+  for (int r = 0; r < T::kRowTiles; ++r) {
+    load_fragment<T>(stage + (warp * T::kWarpRows + 16 * r) * 128, lane, f[r]);
+  }
+  constexpr int kPasses = kBlock / 16 / T::kTogether;
+#pragma unroll
+  for (int pass = 0; pass < T::kOutBlocks * kPasses; ++pass) {
+    const int block = pass / kPasses;
+    float d[T::kTogether][2][T::kRowTiles][4] = {};
+    multiply<T>(d, f, stage + T::kXBytes + block * T::kHalfBytes, lane,
+                pass % kPasses * T::kTogether);
+#pragma unroll
+    for (int r = 0; r < T::kRowTiles; ++r) {
+      const float undo[2] = {f[r].scale[0] * ratio[block], f[r].scale[1] * ratio[block]};
+#pragma unroll
+      for (int i = 0; i < 8 * T::kTogether; ++i) {
+        float& s = sum[r][8 * T::kTogether * pass + i];
+        s = fmaf(d[i / 8][i / 4 % 2][r][i % 4], undo[i / 2 % 2], s);
+      }
+    }
+  }
+}
+
+template <class T, class Epilogue>
+__device__ __forceinline__ void finish(const float (&sum)[T::kRowTiles][T::kColumns / 2],
+                                       const Product& p, const EpilogueArgs& args,
+                                       std::int64_t tile) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  TilePart part;
+  part.column = static_cast<int>(tile % p.tiles_out) * T::kColumns + 4 * (lane % 4);
+#pragma unroll
+  for (int r = 0; r < T::kRowTiles; ++r) {
+    part.row[0] = tile / p.tiles_out * T::kRows + warp * T::kWarpRows + 16 * r + row_in_group(lane);
+    part.row[1] = part.row[0] + 8;
+    report_bad_rows(sum[r], args, part);
+    Epilogue::run(sum[r], args, part);
+  }
+}
+
+template <class T, class Epilogue>
+__global__ void __launch_bounds__(kThreads, 2)
+    gemm_sm80(const __grid_constant__ LeftOperand left, const __grid_constant__ Product p,
+              const __grid_constant__ EpilogueArgs args) {
+  extern __shared__ __align__(128) std::uint8_t raw[];
+  const std::uint32_t shared = shared_address(raw);
+  Feeder<T> feeder(left, p, shared);
+#pragma unroll
+  for (int s = 0; s < T::kStages - 1; ++s) feeder.feed();
+  int slot = 0;
+  for (std::int64_t tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
+    const float* ratios = p.w.ratio + tile % p.tiles_out * T::kOutBlocks * p.w.ratio_out_stride;
+    float sum[T::kRowTiles][T::kColumns / 2] = {};
+    for (int interval = 0; interval < 2 * p.w.chunks; ++interval) {
+      float ratio[T::kOutBlocks];
+#pragma unroll
+      for (int j = 0; j < T::kOutBlocks; ++j) {
+        ratio[j] = __ldg(ratios + j * p.w.ratio_out_stride + interval / 2 * p.w.ratio_chunk_stride);
+      }
+      cp_async_wait<T::kStages - 2>();
+      __syncthreads();  // the stage is there for all, and all are done with the one before it
+      feeder.feed();
+      add_interval<T>(sum, shared + slot * T::kStageBytes, ratio);
+      slot = slot == T::kStages - 1 ? 0 : slot + 1;
+    }
+    finish<T, Epilogue>(sum, p, args, tile);
+  }
+}
+
+}  // namespace trine::cuda::sm80

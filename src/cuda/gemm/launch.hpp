@@ -1,0 +1,24 @@
+// From a product to a running kernel.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/gemm/epilogue_args.hpp"
+#include "cuda/gemm/kernels.hpp"
+#include "cuda/gemm/operand.hpp"
+
+namespace trine::cuda {
+
+/// The tile shape with the least estimated time; all shapes give the same bits.
+TileKind choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
+                     int multiprocessors);
+
+/// Allows the kernel its shared memory. Once per kernel and device.
+void prepare(const Kernel& kernel);
+
+/// Starts `kernel` on x (m rows). `halves` as in Product.
+void launch(const Kernel& kernel, KernelFamily family, const LeftOperand& x, std::int64_t m,
+            const PackedOperand& w, const EpilogueArgs& args, int multiprocessors,
+            cudaStream_t stream);
+
+}  // namespace trine::cuda

@@ -1,0 +1,148 @@
+// Forward and backward calls: from the caller's arguments to one product and its epilogue.
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "cuda/gemm/context.hpp"
+#include "cuda/gemm/launch.hpp"
+#include "cuda/gemm/pack.hpp"
+
+namespace trine {
+namespace {
+
+using namespace cuda;
+
+/// Rows that one launch takes: coordinates of the copy engine have 32 bits.
+constexpr std::int64_t kRowsPerLaunch = std::int64_t{1} << 30;
+
+bool is_aligned(const void* p) {
+  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
+}
+
+template <class T>
+DeviceMatrix<T> matrix(T* data, std::int64_t stride) {
+  return {data, stride, stride % 4 == 0 && is_aligned(data)};
+}
+
+void need_rows(const float* data, std::int64_t stride, std::int64_t columns, const char* name) {
+  check(!data || stride >= columns, ErrorCode::usage,
+        "rows of {} have {} numbers but lie {} apart (they overlap), give a larger leading dimension",
+        name, columns, stride);
+}
+
+template <class T>
+void advance(DeviceMatrix<T>& matrix, std::int64_t rows) {
+  if (matrix.data) matrix.data += rows * matrix.stride;
+}
+
+/// The epilogue's arrays from row `rows` on.
+void advance(EpilogueArgs& args, std::int64_t rows) {
+  args.first_row += rows;
+  advance(args.addend, rows);
+  advance(args.pre, rows);
+  advance(args.residual, rows);
+  advance(args.y, rows);
+  advance(args.before, rows);
+  if (args.statistics) args.statistics += 2 * rows * ((args.n + 63) / 64);
+}
+
+/// x, or a copy of it in the workspace if its rows do not start at multiples of 16 bytes.
+LeftOperand align(const float* x, std::int64_t ldx, std::int64_t m, int cols, int parts, void* workspace,
+                  cudaStream_t stream) {
+  LeftOperand left{x, ldx, cols, parts, cols};
+  if (is_aligned(x) && ldx % 4 == 0 && (parts == 1 || cols % 4 == 0)) return left;
+  check(workspace, ErrorCode::usage,
+        "x needs a workspace (its rows do not start at multiples of 16 bytes), give one of "
+        "workspace_bytes() or align x");
+  left.x = static_cast<const float*>(workspace);
+  left.part_stride = (cols + 3) / 4 * 4;
+  left.stride = parts * left.part_stride;
+  align_rows(x, ldx, m, cols, parts, static_cast<float*>(workspace), left.stride, stream);
+  return left;
+}
+
+}  // namespace
+
+void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, const float* x,
+                            std::int64_t ldx, std::int64_t m, EpilogueKind kind, EpilogueArgs args,
+                            void* workspace) {
+  if (m == 0) return;
+  const CurrentDevice current(device);
+  args.bad_row = bad_row.data();
+  if (weight.method == GemmMethod::fp32) {
+    args.m = m;
+    args.gain = 1;
+    return run_plain(weight, direction, x, ldx, m, kind, args, workspace);
+  }
+  const bool forward = direction == Direction::forward;
+  const PackedOperand& w = forward ? weight.forward : weight.backward;
+  const bool halves = !forward && weight.swiglu();
+  const auto inner = static_cast<int>(forward ? weight.k : halves ? weight.n / 2 : weight.n);
+  args.gain = w.gain;
+  const KernelsByTile kernels = find_kernels(weight.method, family, direction, kind);
+  for (std::int64_t first = 0; first < m; first += kRowsPerLaunch) {
+    args.m = std::min(kRowsPerLaunch, m - first);
+    const LeftOperand left = align(x + first * ldx, ldx, args.m, inner, halves ? 2 : 1, workspace, stream);
+    const auto tile = static_cast<std::size_t>(choose_tile(kernels, args.m, w, multiprocessors));
+    launch(kernels[tile], family, left, args.m, w, args, multiprocessors, stream);
+    advance(args, args.m);
+  }
+}
+
+void GemmContext::Impl::run_plain(const PackedWeight& weight, Direction direction, const float* x,
+                                  std::int64_t ldx, std::int64_t m, EpilogueKind kind,
+                                  const EpilogueArgs& args, void* workspace) {
+  const bool bare = kind == EpilogueKind::linear && !args.silu && !args.bias && !args.addend.data &&
+                    !args.pre.data && !args.residual.data && !args.before.data && !args.statistics;
+  float* z = bare ? args.y.data : static_cast<float*>(workspace);
+  const std::int64_t ldz = bare ? args.y.stride : args.n;
+  check(z, ErrorCode::usage,
+        "fp32 needs a workspace (something follows the product), give one of workspace_bytes()");
+  plain->multiply(direction, m, weight.n, weight.k, x, ldx, weight.plain.data(), z, ldz);
+  if (!bare) run_epilogue(kind, z, ldz, args, stream);
+}
+
+void GemmContext::forward(const GemmWeight& weight, const GemmForwardArgs& a) {
+  const auto& w = *weight.impl_;
+  const std::int64_t out = w.swiglu() ? w.n / 2 : w.n;
+  check(a.m >= 0 && (a.m == 0 || (a.x && a.y)), ErrorCode::usage, "a product needs x and y");
+  need_rows(a.x, a.ldx, w.k, "x");
+  need_rows(a.addend, a.ld_addend, w.n, "addend");
+  need_rows(a.pre, a.ld_pre, w.n, "pre");
+  need_rows(a.residual, a.ld_residual, out, "residual");
+  need_rows(a.y, a.ldy, out, "y");
+  check(!a.row_statistics || !w.swiglu(), ErrorCode::not_supported,
+        "swiglu has no row statistics (nothing reads them), compute them from y");
+  EpilogueArgs args;
+  args.n = static_cast<int>(w.n);
+  args.silu = w.activation == GemmActivation::silu;
+  args.bias = w.bias.data();
+  args.addend = matrix(a.addend, a.ld_addend);
+  args.pre = matrix(a.pre, a.ld_pre);
+  args.residual = matrix(a.residual, a.ld_residual);
+  args.y = matrix(a.y, a.ldy);
+  args.statistics = a.row_statistics;
+  impl_->run(w, Direction::forward, a.x, a.ldx, a.m,
+             w.swiglu() ? EpilogueKind::swiglu : EpilogueKind::linear, args, a.workspace);
+}
+
+void GemmContext::backward(const GemmWeight& weight, const GemmBackwardArgs& a) {
+  const auto& w = *weight.impl_;
+  const bool activated = a.activation != GemmActivation::none;
+  const bool swiglu = a.activation == GemmActivation::swiglu;
+  check(a.m >= 0 && (a.m == 0 || (a.dy && a.dx)), ErrorCode::usage, "a gradient needs dy and dx");
+  check(a.m == 0 || activated == (a.pre != nullptr), ErrorCode::usage,
+        "an activation's derivative needs its pre, and nothing else does");
+  check(!(a.add && activated), ErrorCode::usage, "add goes without an activation only");
+  need_rows(a.dy, a.ldy, w.n, "dy");
+  need_rows(a.pre, a.ld_pre, swiglu ? 2 * w.k : w.k, "pre");
+  need_rows(a.dx, a.ldx, swiglu ? 2 * w.k : w.k, "dx");
+  EpilogueArgs args;
+  args.n = static_cast<int>(w.k);
+  args.before = matrix(a.pre, a.ld_pre);
+  args.y = matrix(a.dx, a.ldx);
+  if (a.add) args.residual = matrix(static_cast<const float*>(a.dx), a.ldx);
+  impl_->run(w, Direction::backward, a.dy, a.ldy, a.m,
+             swiglu ? EpilogueKind::swiglu_backward : EpilogueKind::linear, args, a.workspace);
+}
+
+}  // namespace trine

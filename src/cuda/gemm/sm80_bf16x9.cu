@@ -1,0 +1,9 @@
+#include "cuda/gemm/table_sm80.cuh"
+
+namespace trine::cuda {
+
+KernelsByTile sm80_bf16x9(Direction direction, EpilogueKind epilogue) {
+  return sm80::kernels<Bf16x9>(direction, epilogue);
+}
+
+}  // namespace trine::cuda
