@@ -212,7 +212,7 @@ def main():
     for size in args.sizes:
         for structure in args.structures:
             figures += case_figures(time_case(args, size, structure), f"{size}.{count_atoms(structure)}")
-            receipt.write(args.receipt, figures, args.threads, args.commit)  # after every case, so that a failure later loses nothing
+            receipt.write(args.receipt, figures, receipt.cpu_name(args.threads), commit=args.commit)  # after every case, so that a failure later loses nothing
 
 
 if __name__ == "__main__":

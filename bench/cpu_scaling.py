@@ -99,7 +99,7 @@ def main():
     figures = start_figures(args) + list_figures(args)
     with tempfile.TemporaryDirectory() as folder:
         figures += scaling_figures(args, pathlib.Path(folder))
-    receipt.write(args.receipt, figures, args.threads)
+    receipt.write(args.receipt, figures, receipt.cpu_name(args.threads))
 
 
 if __name__ == "__main__":

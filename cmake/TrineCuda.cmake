@@ -1,7 +1,13 @@
 # The CUDA compiler, what it compiles for, and cuBLAS (the baseline and the method fp32).
+set(TRINE_CUDA_ARCHITECTURES 80 90 100 CACHE STRING "Compute capabilities to compile for, without the dot; 80 is always among them")
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  # Machine code, and for whatever comes later PTX of the portable kernels.
-  set(CMAKE_CUDA_ARCHITECTURES 80 90a-real 100a-real)
+  # What is written for no particular device: machine code for each, and PTX for newer ones.
+  set(CMAKE_CUDA_ARCHITECTURES 80)
+  foreach(architecture ${TRINE_CUDA_ARCHITECTURES})
+    if(architecture GREATER 80)
+      list(APPEND CMAKE_CUDA_ARCHITECTURES ${architecture}-real)
+    endif()
+  endforeach()
 endif()
 if(NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
   # Registers, spills and warnings of the assembler stay beside each object, for tools/check_kernels.py.

@@ -34,6 +34,9 @@ std::string GemmBenchmark::toolkit() const {
 std::optional<int> GemmBenchmark::sm_clock_mhz() const {
   no_cuda();
 }
+GemmMethod GemmBenchmark::choose(const GemmShape&) const {
+  no_cuda();
+}
 std::vector<GemmBenchmarkFigure> GemmBenchmark::run(const GemmBenchmarkCase&) {
   no_cuda();
 }

@@ -144,8 +144,8 @@ GemmRun BenchGemm::measure() const {
     MeasuredSet& measured = run.sets.emplace_back(MeasuredSet{set, {}});
     for (const auto direction : directions()) {
       for (const auto& product : set.products) {
-        measured.products.push_back(
-            {product, direction, benchmark.run({direction, product.shape})});
+        measured.products.push_back({product, direction, benchmark.choose(product.shape),
+                                     benchmark.run({direction, product.shape})});
         progress(measured, set.products.size() * directions().size());
       }
     }

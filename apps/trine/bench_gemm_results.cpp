@@ -64,9 +64,13 @@ Json figure_json(const MeasuredProduct& measured, const GemmBenchmarkFigure& fig
 
 Json product_json(const MeasuredProduct& measured) {
   const GemmBenchmarkCase timed = measured.timed();
-  Json all = {{"sites", measured.product.sites}, {"direction", direction_name(measured.direction)},
-              {"rows", timed.shape.m},           {"outputs", timed.outputs()},
-              {"inner", timed.inner()},          {"count", measured.product.count}};
+  Json all = {{"sites", measured.product.sites},
+              {"direction", direction_name(measured.direction)},
+              {"rows", timed.shape.m},
+              {"outputs", timed.outputs()},
+              {"inner", timed.inner()},
+              {"count", measured.product.count},
+              {"auto", gemm_method_info(measured.automatic).name}};
   for (const auto& figure : measured.figures)
     all["figures"].push_back(figure_json(measured, figure));
   return all;

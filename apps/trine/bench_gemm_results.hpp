@@ -16,6 +16,7 @@ namespace trine::app {
 struct MeasuredProduct {
   CountedProduct product;
   GemmDirection direction = GemmDirection::forward;
+  GemmMethod automatic = GemmMethod::fp32;   ///< what `auto` chooses
   std::vector<GemmBenchmarkFigure> figures;  ///< fp32 first; the same methods everywhere
 
   GemmBenchmarkCase timed() const { return {direction, product.shape}; }

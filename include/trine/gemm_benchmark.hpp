@@ -71,6 +71,9 @@ class GemmBenchmark {
   std::string toolkit() const;              ///< CUDA runtime and cuBLAS
   std::optional<int> sm_clock_mhz() const;  ///< now; none without NVML
 
+  /// GemmContext::choose on this device.
+  GemmMethod choose(const GemmShape& shape) const;
+
   /// The methods take turns, so that each meets the same clocks. A method that cannot run says why
   /// in its figure; so does one that leaves elements unwritten or makes them NaN.
   std::vector<GemmBenchmarkFigure> run(const GemmBenchmarkCase& product);

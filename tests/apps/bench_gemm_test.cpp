@@ -57,11 +57,13 @@ app::GemmRun example() {
   set.products.push_back(
       {CountedProduct{"qkv", {100, 20, 10}, 3},
        GemmDirection::forward,
+       GemmMethod::fp16x3,
        {figure(GemmMethod::fp32, 4, 0.5, -1), figure(GemmMethod::fp16x3, 1, 0.25, -3),
         figure(GemmMethod::bf16, 1, 500, 0)}});
   set.products.push_back(
       {CountedProduct{"mlp", {100, 40, 10}, 1},
        GemmDirection::backward,
+       GemmMethod::fp32,
        {figure(GemmMethod::fp32, 8, 0.5, -1), figure(GemmMethod::fp16x3, 7, 0.75, 2), failed}});
   run.sets.push_back(set);
   return run;
@@ -98,6 +100,7 @@ TEST(GemmReport, JsonHasFiguresAndReasons) {
   EXPECT_EQ(set["summary"][2], (Json{{"method", "bf16"}, {"complete", false}}));
   const Json& product = set["products"][1];
   EXPECT_EQ(product["direction"], "gradient");
+  EXPECT_EQ(set["products"][0]["auto"], "fp16x3");
   EXPECT_EQ(product["outputs"], 10);
   EXPECT_EQ(product["inner"], 40);
   EXPECT_EQ(product["figures"][1]["rms_over_fp32"], 1.5);

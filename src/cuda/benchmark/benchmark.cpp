@@ -210,6 +210,10 @@ std::optional<int> GemmBenchmark::sm_clock_mhz() const {
   return impl_->nvml.sm_clock_mhz();
 }
 
+GemmMethod GemmBenchmark::choose(const GemmShape& shape) const {
+  return impl_->context.choose(shape);
+}
+
 std::vector<GemmBenchmarkFigure> GemmBenchmark::run(const GemmBenchmarkCase& product) {
   check_case(product);
   Checker operands(product, impl_->options.check_rows, impl_->stream.get());
