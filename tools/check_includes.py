@@ -37,7 +37,7 @@ LIBRARIES = {
     r"nlohmann/": ("apps", "tests", "bench", "src"),
     r"fmt/": ("apps", "tests", "bench", "src"),
     r"(oneapi/dnnl/|dnnl|cblas|openblas)": ("src/cpu", "tests", "bench"),
-    r"(cuda|cublas|cub/|nvtx)": ("src/cuda",),
+    r"(cuda|cublas|cub/|nvtx)": ("src/cuda", "tests/cuda"),
     r"zip\.h": ("src/models/checkpoint", "tests"),
     r"zlib\.h": ("src/atoms", "src/models/checkpoint", "tests"),
     r"(gtest|gmock)/": ("tests",),

@@ -1,0 +1,225 @@
+// What follows a product: against double arithmetic from the operands, and closely against the same
+// formula applied to the plain product of the same method.
+#include <cmath>
+#include <functional>
+
+#include "cuda/errors.hpp"
+#include "cuda/inputs.hpp"
+#include "cuda/products.hpp"
+
+namespace trine::test {
+namespace {
+
+constexpr double kU = 0x1p-24;
+/// Of the device's expf and the operations around it, in units of the size of what they combine.
+constexpr double kFunctionError = 16 * kU;
+constexpr double kTiny = 1e-36;
+
+struct Parts {
+  const char* name;
+  GemmActivation activation;
+  bool bias, addend, pre, residual, in_place, statistics;
+};
+constexpr auto kNone = GemmActivation::none;
+constexpr auto kSilu = GemmActivation::silu;
+constexpr auto kSwiglu = GemmActivation::swiglu;
+constexpr Parts kParts[] = {
+    {"bias", kNone, true, false, false, false, false, false},
+    {"addend", kNone, false, true, false, false, false, false},
+    {"residual", kNone, false, false, false, true, false, false},
+    {"residual in place", kNone, true, false, false, true, true, false},
+    {"everything", kNone, true, true, true, true, false, true},
+    {"everything in place", kNone, true, true, true, true, true, true},
+    {"statistics", kNone, false, false, false, false, false, true},
+    {"silu", kSilu, false, false, false, false, false, false},
+    {"silu, everything", kSilu, true, true, true, true, false, true},
+    {"silu, everything in place", kSilu, true, true, true, true, true, true},
+    {"swiglu", kSwiglu, false, false, false, false, false, false},
+    {"swiglu, bias, pre", kSwiglu, true, false, true, false, false, false},
+    {"swiglu, everything", kSwiglu, true, true, true, true, false, false},
+    {"swiglu, everything in place", kSwiglu, true, true, true, true, true, false},
+};
+
+constexpr Layout kLayouts[] = {{0, 0}, {4, 0}, {3, 0}, {0, 1}, {5, 1}};
+/// n is even: half of it are gates with swiglu.
+constexpr GemmShape kSmall[] = {{70, 128, 64}, {33, 40, 96}, {65, 130, 50}, {1, 2, 3}};
+constexpr GemmShape kLarge[] = {{5000, 512, 256}, {3001, 1024, 128}};
+
+struct Forward {
+  HostMatrix x, w, bias, addend, residual;
+};
+
+std::int64_t out_cols(GemmActivation activation, std::int64_t n) {
+  return activation == kSwiglu ? n / 2 : n;
+}
+
+Forward make_forward(const Parts& parts, const GemmShape& s) {
+  const double spread = 2 / std::sqrt(static_cast<double>(s.k));
+  return {normal_matrix(s.m, s.k, 1), normal_matrix(s.n, s.k, 2, spread), normal_matrix(1, s.n, 3),
+          normal_matrix(s.m, s.n, 4), normal_matrix(s.m, out_cols(parts.activation, s.n), 5)};
+}
+
+struct Outputs {
+  HostMatrix pre, y, statistics;  ///< `pre` is empty if it was not asked for
+};
+
+Outputs run_forward(GemmContext& gemm, GemmMethod method, const Parts& parts, const Forward& in,
+                    Layout layout) {
+  const std::int64_t m = in.x.rows, out = in.residual.cols, blocks = (out + 63) / 64;
+  const GemmWeight weight =
+      pack(gemm, method, in.w, parts.activation, parts.bias ? in.bias.values.data() : nullptr);
+  const DeviceMatrix x(in.x, layout), addend(in.addend, layout), residual(in.residual, layout);
+  const DeviceMatrix fresh_pre(m, in.w.rows, layout), fresh_y(m, out, layout);
+  const DeviceMatrix statistics(m, 2 * blocks);
+  const DeviceMatrix& pre = parts.in_place && parts.addend ? addend : fresh_pre;
+  const DeviceMatrix& y = parts.in_place ? residual : fresh_y;
+  const Workspace workspace(gemm, weight, m);
+  GemmForwardArgs args{.m = m,
+                       .x = x.data(),
+                       .ldx = x.stride(),
+                       .y = y.data(),
+                       .ldy = y.stride(),
+                       .workspace = workspace.data()};
+  if (parts.addend) args.addend = addend.data(), args.ld_addend = addend.stride();
+  if (parts.pre) args.pre = pre.data(), args.ld_pre = pre.stride();
+  if (parts.residual) args.residual = residual.data(), args.ld_residual = residual.stride();
+  if (parts.statistics) args.row_statistics = statistics.data();
+  gemm.forward(weight, args);
+  Outputs outputs{parts.pre ? pre.download() : HostMatrix(), y.download(), statistics.download()};
+  for (const DeviceMatrix* input : {&x, &addend, &residual, &fresh_pre, &fresh_y})
+    input->download();
+  workspace.expect_intact();
+  return outputs;
+}
+
+struct Value {
+  double value, error;  ///< `error` is the largest to be expected
+};
+
+/// f(z) of one element of y and how far a z that is off by `dz` (and `dg` for the gate) moves it.
+Value activate(GemmActivation activation, double z, double gate, double dz, double dg) {
+  if (activation == kNone) return {z, dz};
+  if (activation == kSilu) {
+    const double y = z * detail::sigmoid(z);
+    return {y, 1.1 * dz + kFunctionError * std::abs(y) + kTiny};
+  }
+  const double y = z * detail::sigmoid(gate);
+  return {y, dz + std::abs(z) * dg / 4 + kFunctionError * std::abs(y) + kTiny};
+}
+
+/// z and its error, element by element.
+using Sum = std::function<Value(std::int64_t row, std::int64_t column)>;
+
+/// Largest error of y over the error that `z` and the formula allow.
+double worst_of(const Parts& parts, const Forward& in, const HostMatrix& y, const Sum& z) {
+  const bool swiglu = parts.activation == kSwiglu;
+  double worst = 0;
+  for (std::int64_t r = 0; r < y.rows; ++r) {
+    for (std::int64_t c = 0; c < y.cols; ++c) {
+      const Value a = z(r, c), g = swiglu ? z(r, c + y.cols) : Value{0, 0};
+      Value wanted = activate(parts.activation, a.value, g.value, a.error, g.error);
+      if (parts.residual) {
+        wanted.value += in.residual(r, c);
+        wanted.error += kU * (std::abs(wanted.value) + wanted.error);
+      }
+      const double error = std::abs(static_cast<double>(y(r, c)) - wanted.value);
+      if (!(error <= worst * (wanted.error + kTiny))) worst = error / (wanted.error + kTiny);
+      if (std::isnan(worst)) return INFINITY;
+    }
+  }
+  return worst;
+}
+
+void expect_statistics(const Outputs& out, const std::string& what) {
+  for (std::int64_t r = 0; r < out.y.rows; ++r) {
+    for (std::int64_t b = 0; b < out.statistics.cols / 2; ++b) {
+      double squares = 0, largest = 0;
+      for (std::int64_t c = 64 * b; c < std::min(64 * b + 64, out.y.cols); ++c) {
+        squares += static_cast<double>(out.y(r, c)) * static_cast<double>(out.y(r, c));
+        largest = std::max(largest, std::abs(static_cast<double>(out.y(r, c))));
+      }
+      ASSERT_NEAR(out.statistics(r, 2 * b), squares, 1e-5 * squares) << what << ", row " << r;
+      ASSERT_EQ(out.statistics(r, 2 * b + 1), largest) << what << ", row " << r;
+    }
+  }
+}
+
+class GemmEpilogue : public MethodTest {
+ protected:
+  void forward_is_right(const Parts& parts, const GemmShape& s, Layout layout) {
+    const std::string what = std::string(parts.name) + ", m=" + std::to_string(s.m) +
+                             " n=" + std::to_string(s.n) + " k=" + std::to_string(s.k) +
+                             " gap=" + std::to_string(layout.gap) +
+                             " offset=" + std::to_string(layout.offset);
+    const Forward in = make_forward(parts, s);
+    const Outputs out = run_forward(gemm(), method(), parts, in, layout);
+    const Parts only_pre{"", parts.activation, false, false, true, false, false, false};
+    const HostMatrix plain = run_forward(gemm(), method(), only_pre, in, {}).pre;
+
+    // The sums that the formula starts from, as floats: exactly what the device should have added.
+    HostMatrix z = plain;
+    for (std::int64_t r = 0; r < s.m; ++r) {
+      for (std::int64_t c = 0; c < s.n; ++c) {
+        if (parts.bias) z(r, c) += in.bias(0, c);
+        if (parts.addend) z(r, c) += in.addend(r, c);
+      }
+    }
+    if (method() != GemmMethod::fp32) {
+      EXPECT_TRUE(!parts.pre || equal_bits(out.pre, z)) << what;
+      note(worst_of(parts, in, out.y, [&](auto r, auto c) { return Value{z(r, c), 0}; }), what);
+    }
+    against_double(parts, in, out, what);
+    if (parts.statistics) expect_statistics(out, what);
+  }
+
+  void note(double worst, const std::string& what) {
+    EXPECT_LE(worst, 1) << what;
+    worst_ = std::max(worst_, worst);
+  }
+
+  double bound(std::int64_t inner) const { return gemm_error_bound(method(), arch(), inner); }
+
+  void TearDown() override {
+    if (!IsSkipped()) record_worst(worst_);
+  }
+
+ private:
+  void against_double(const Parts& parts, const Forward& in, const Outputs& out,
+                      const std::string& what) {
+    const std::int64_t rows = std::min<std::int64_t>(in.x.rows, 100);
+    const Exact exact = exact_product(in.x.slice_rows(0, rows), in.w);
+    const Sum z = [&](std::int64_t r, std::int64_t c) {
+      const std::size_t at = exact.at(r, c);
+      const double bias = parts.bias ? in.bias(0, c) : 0, add = parts.addend ? in.addend(r, c) : 0;
+      return Value{exact.value[at] + bias + add,
+                   kU * (bound(in.x.cols) * exact.magnitude[at] + 2 * std::abs(bias) +
+                         std::abs(add) + 2 * exact.magnitude[at]) +
+                       exact.floor[at]};
+    };
+    note(worst_of(parts, in, out.y.slice_rows(0, rows), z), what + ", against double");
+  }
+
+  double worst_ = 0;
+};
+
+TEST_P(GemmEpilogue, SmallForward) {
+  for (const Parts& parts : kParts) {
+    for (const GemmShape& s : kSmall) forward_is_right(parts, s, {});
+  }
+}
+TEST_P(GemmEpilogue, SmallForwardLayouts) {
+  for (const Parts& parts : kParts) {
+    for (const Layout layout : kLayouts) forward_is_right(parts, {66, 72, 60}, layout);
+  }
+}
+TEST_P(GemmEpilogue, LargeForward) {
+  for (const GemmShape& s : kLarge) {
+    for (const Parts& parts : {kParts[5], kParts[9], kParts[12]}) forward_is_right(parts, s, {});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, GemmEpilogue,
+                         ::testing::ValuesIn(with_portable_kernels(all_methods())), variant_name);
+
+}  // namespace
+}  // namespace trine::test
