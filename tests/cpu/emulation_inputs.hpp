@@ -1,6 +1,7 @@
 // Operands that are easy and hard for products of words.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>
@@ -80,17 +81,34 @@ inline void fill_zeros(Operands& o, std::mt19937& random) {
   }
 }
 
-/// Sums that need all 33 bits of the adder: products just below the next power of two.
-inline void fill_nearly_two(Operands& o, std::mt19937& random) {
-  for (Matrix* a : {&o.x, &o.w}) {
-    for (float& v : a->values) v = 2 - 0x1p-10F * static_cast<float>(1 + random() % 3);
-  }
+/// Sums that need all 33 bits of the adder: the products of the first words are as large as words
+/// of `bits` bits allow, and the others push the sum over the next power of two.
+template <int bits>
+void fill_nearly_two(Operands& o, std::mt19937&) {
+  const float value = 2 - std::ldexp(1.0F, 1 - bits) + std::ldexp(0.998F, -bits);
+  std::fill(o.x.values.begin(), o.x.values.end(), value);
+  std::fill(o.w.values.begin(), o.w.values.end(), value);
   for (std::int64_t r = 0; r < o.x.rows; r += 2) {
-    for (std::int64_t c = 0; c < o.x.cols; ++c) o.x.at(r, c) = -o.x.at(r, c);
+    for (std::int64_t c = 0; c < o.x.cols; ++c) o.x.at(r, c) = -value;
   }
 }
 
-inline constexpr std::array<Input, 10> kInputs = {{
+/// Sums that end among FP32's subnormal numbers: every block has one huge element, which meets
+/// zeros, and the products of the others are near 2^-126 after scaling.
+inline void fill_tiny_beside_huge(Operands& o, std::mt19937& random) {
+  fill_normal(o, random);
+  spread(o.x, 44, 48, random);
+  spread(o.w, -20, -16, random);
+  for (std::int64_t k = 0; k < o.x.cols; k += 64) {
+    for (std::int64_t r = 0; r < o.x.rows; ++r) o.x.at(r, k) = 0x1p126F;
+    for (std::int64_t r = 0; r < o.w.rows; ++r) o.w.at(r, k) = 0;
+  }
+  for (std::int64_t r = 0; r < o.w.rows; r += 64) {
+    for (std::int64_t k = 1; k < o.w.cols; k += 64) o.w.at(r, k) = 0x1p60F;
+  }
+}
+
+inline constexpr std::array<Input, 12> kInputs = {{
     {"normal", fill_normal},
     {"same sign", fill_same_sign},
     {"wide exponents",
@@ -127,7 +145,9 @@ inline constexpr std::array<Input, 10> kInputs = {{
      }},
     {"cancelling", fill_cancelling},
     {"zeros", fill_zeros},
-    {"nearly two", fill_nearly_two},
+    {"nearly two in 11 bits", fill_nearly_two<11>},
+    {"nearly two in 8 bits", fill_nearly_two<8>},
+    {"tiny beside huge", fill_tiny_beside_huge},
 }};
 
 inline Operands make_operands(const Input& input, std::int64_t m, std::int64_t n, std::int64_t k) {

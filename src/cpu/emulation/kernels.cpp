@@ -92,10 +92,9 @@ I to_integers(F x) {
   return __builtin_convertvector(x, I);
 }
 
-/// Exponents of lifted accumulators; FP32's smallest for zero.
+/// Exponents of lifted accumulators; very small for zero.
 I exponent_of_sum(F t) {
-  const I exponent = (((I)t >> 23) & 255) - (127 + kProductLift);
-  return exponent < -126 ? I{} - 126 : exponent;
+  return (((I)t >> 23) & 255) - (127 + kProductLift);
 }
 
 /// a + b in units of 2^(exponent - fraction_bits), truncated to FP32 and lifted. |a|, |b| < 2^31;
