@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds everything and runs all tests. Needs nothing but Debian 12 or Ubuntu 24.04, or newer.
+# Builds everything and runs all tests. Where nvcc is, it also compiles the GPU kernels and checks their machine code.
+# Needs nothing but Debian 12 or Ubuntu 24.04, or newer.
 set -eu
 cd "$(dirname "$0")"
 . tools/setup.sh
@@ -11,3 +12,13 @@ cmake --preset release -DTRINE_DEVELOPER=ON >$log 2>&1 || { cat $log; exit 1; }
 cmake --build --preset release
 # Tests run side by side, so threads that wait should give their core away.
 OMP_WAIT_POLICY=passive ctest --preset release -j "$(nproc)"
+
+# Kernels need nvcc to compile, and a GPU to run: tools/gpu_gate.
+if ! command -v nvcc >/dev/null; then
+  echo "nvcc is not installed: the kernels for GPUs were not compiled" >&2
+  exit 0
+fi
+log=build/configure_cuda.log
+cmake --preset cuda -DTRINE_DEVELOPER=ON >$log 2>&1 || { cat $log; exit 1; }
+cmake --build --preset cuda --target trine_gemm trine_gpu_programs
+tools/check_kernels.py build/cuda

@@ -55,6 +55,9 @@ VIOLATIONS = [
     ("sizes", "tools/bad.py", "def f():\n" + "    x = 1\n" * 71, "bad.py:1: function f of 71 lines"),
     ("sizes", "src/cpu/bad.cpp", "int a;\n// \u00c5ngstr\u00f6m\n", "bad.cpp:2: not ASCII"),
     ("python", "tools/bad.py", "def f(:\n", "tools/bad.py:1: "),
+    ("receipts", "bench/receipts/Gemm-H200.json", "{}", "Gemm-H200.json:1: the name is not TOPIC-DEVICE-YYYYMMDD"),
+    ("receipts", "bench/receipts/gemm-h200-20260101-2.json", "{", "no JSON"),
+    ("receipts", "bench/receipts/gemm-h200-20260101.json", "[]", "is [], not object"),
     ("format", "src/cpu/bad.cpp", "int   f( ){return 1;}\n", "bad.cpp:1:"),
 ]
 
@@ -83,7 +86,7 @@ class Checks(unittest.TestCase):
 
     def test_clean_tree_passes(self):
         write_tree(self.root, CLEAN)
-        for check in ("includes", "sizes", "python"):
+        for check in ("includes", "sizes", "python", "receipts"):
             with self.subTest(check):
                 status, output = run_check(check, self.root)
                 self.assertEqual(status, 0, output)

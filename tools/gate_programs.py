@@ -1,0 +1,164 @@
+"""Runs what tools/gpu_gate runs: GPU tests, compute-sanitizer, the benchmark, nvidia-smi. Changes no setting of a device."""
+import concurrent.futures
+import glob
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import receipt
+
+TEST_SECONDS = 240
+SANITIZER_SECONDS = 150
+BENCHMARK_SECONDS = 420
+SANITIZER_ERRORS = 86  # the exit status that compute-sanitizer is told to use for what it finds
+SANITIZER_TOOLS = ("memcheck", "racecheck", "synccheck")
+TESTS_AT_ONCE = 2
+SANITIZERS_AT_ONCE = 4
+# Would turn SGEMM, the baseline, into something else.
+FORBIDDEN = re.compile(r"CUBLAS_EMULAT|CUBLAS_EMULATION|NVIDIA_TF32_OVERRIDE")
+CLOCKS = ("clocks.sm", "clocks.max.sm", "clocks.mem", "power.draw", "power.limit", "temperature.gpu")
+
+
+def environment(binaries):
+    """The programs' environment: their libraries beside them, then CUDA's, wherever those lie."""
+    folders = [str(binaries)] + [str(p) for p in pathlib.Path(binaries).rglob("*.so*") if p.is_file()]
+    folders = [f if os.path.isdir(f) else os.path.dirname(f) for f in folders]
+    folders += ["/usr/local/cuda/lib64"]
+    for site in {os.path.dirname(os.path.dirname(p)) for p in glob.glob("/opt/*/.venv/lib/python3*/site-packages/nvidia/*")} | set(site_packages()):
+        folders += sorted(glob.glob(os.path.join(site, "nvidia", "*", "lib")))
+    known = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    env = {name: value for name, value in os.environ.items() if not FORBIDDEN.match(name)}
+    env["LD_LIBRARY_PATH"] = ":".join(dict.fromkeys(f for f in folders + known if f))
+    return env
+
+
+def site_packages():
+    """Where pip's CUDA libraries of the first python3 on the PATH are."""
+    done = subprocess.run(["python3", "-c", "import site; print(*site.getsitepackages(), sep='\\n')"], capture_output=True, text=True)
+    return done.stdout.split()
+
+
+def find_programs(binaries, pattern):
+    found = [p for p in pathlib.Path(binaries).rglob(pattern) if p.is_file() and os.access(p, os.X_OK)]
+    return sorted({p.name: p for p in found}.values())
+
+
+def run(command, env, seconds):
+    """(exit status, output); the status is None if it took too long."""
+    try:
+        done = subprocess.run([str(word) for word in command], env=env, capture_output=True, text=True, errors="replace", timeout=seconds)
+        return done.returncode, done.stdout + done.stderr
+    except subprocess.TimeoutExpired as late:
+        text = late.stdout or b""
+        return None, text.decode(errors="replace") if isinstance(text, bytes) else text
+
+
+def safe_name(*parts):
+    return ".".join(re.sub(r"[^A-Za-z0-9_./-]", "_", part) for part in parts)
+
+
+def last_line(text):
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else "it printed nothing"
+
+
+def case_of(program, suite, case):
+    """The receipt's entry of one test of a GoogleTest program."""
+    name = safe_name(program, suite, case["name"])
+    try:
+        worst = float(case["worst"])
+    except (KeyError, ValueError):
+        worst = None
+    if case.get("failures"):
+        reason = case["failures"][0].get("failure", "")[:300]
+        return receipt.test(name, "failed", worst if worst is None or math.isfinite(worst) else None, reason=reason)
+    if worst is not None and not math.isfinite(worst):
+        return receipt.test(name, "failed", None, reason=f"its worst error is {worst}")
+    if case.get("result") != "COMPLETED":
+        return receipt.test(name, "not run", None, reason=f"the test says {case.get('result', 'nothing').lower()}")
+    return receipt.test(name, "passed", worst)
+
+
+def run_test_program(program, env):
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        status, output = run([program, f"--gtest_output=json:{report}"], env, TEST_SECONDS)
+        entries = []
+        if report.exists():
+            suites = json.loads(report.read_text())["testsuites"]
+            entries = [case_of(program.name, suite["name"], case) for suite in suites for case in suite["testsuite"]]
+    failed = any(entry["status"] == "failed" for entry in entries)
+    if status is None:
+        entries.append(receipt.test(safe_name(program.name), "failed", reason=f"it took more than {TEST_SECONDS} s"))
+    elif (status != 0 and not failed) or not entries:
+        entries.append(receipt.test(safe_name(program.name), "failed", reason=f"exit status {status}: {last_line(output)}"))
+    return entries
+
+
+def sanitizer_entry(tool, program, env):
+    name = safe_name("sanitizer", tool, program.name)
+    command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", SANITIZER_ERRORS, program, "--gtest_filter=*Small*"]
+    status, output = run(command, env, SANITIZER_SECONDS)
+    skipped = re.search(r"\[  SKIPPED \] (\d+) test", output)
+    ran = re.search(r"\[  PASSED  \] (\d+) test", output)
+    if status is None:
+        return receipt.test(name, "not run", reason=f"it took more than {SANITIZER_SECONDS} s")
+    if status == SANITIZER_ERRORS:
+        errors = [line for line in output.splitlines() if line.startswith("=========")]
+        return receipt.test(name, "failed", reason=" ".join(errors[1:4])[:300])
+    if re.search(r"Device not supported|not supported on this", output):
+        return receipt.test(name, "not run", reason="compute-sanitizer does not support this device")
+    if status == 0 and (not ran or int(ran.group(1)) == 0):
+        return receipt.test(name, "not run", reason="every small test skipped" if skipped else "the program has no small tests")
+    if status != 0:
+        return receipt.test(name, "failed", reason=f"exit status {status}: {last_line(output)}")
+    return receipt.test(name, "passed")
+
+
+def in_parallel(count, function, calls):
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        return [done.result() for done in [pool.submit(function, *call) for call in calls]]
+
+
+def run_tests(programs, env):
+    if not programs:
+        return [receipt.test("gpu_tests", "not run", reason="there is no cuda_gemm*_test among the binaries")]
+    return [entry for entries in in_parallel(TESTS_AT_ONCE, run_test_program, [(p, env) for p in programs]) for entry in entries]
+
+
+def run_sanitizers(programs, env, quick):
+    reason = "skipped by --quick" if quick else "" if shutil.which("compute-sanitizer") else "compute-sanitizer is not installed"
+    if reason or not programs:
+        return [receipt.test(f"sanitizer.{tool}", "not run", reason=reason or "there is no program to run") for tool in SANITIZER_TOOLS]
+    return in_parallel(SANITIZERS_AT_ONCE, sanitizer_entry, [(tool, p, env) for tool in SANITIZER_TOOLS for p in programs])
+
+
+def run_benchmark(programs, env, out, arguments):
+    """(report or None, entry of the receipt)."""
+    if not programs:
+        return None, receipt.test("benchmark", "not run", reason="there is no trine_bench_gemm among the binaries")
+    report = pathlib.Path(out) / "gemm_benchmark.json"
+    report.unlink(missing_ok=True)
+    status, output = run([programs[0], "--json", report, "--svg", pathlib.Path(out) / "gemm_benchmark.svg", *arguments], env, BENCHMARK_SECONDS)
+    (pathlib.Path(out) / "gemm_benchmark.txt").write_text(output)
+    if status != 0 or not report.exists():
+        why = f"it took more than {BENCHMARK_SECONDS} s" if status is None else f"exit status {status}: {last_line(output)}"
+        # 7: not supported here, which is what a machine without a GPU answers.
+        return None, receipt.test("benchmark", "not run" if status == 7 else "failed", reason=why)
+    return json.loads(report.read_text()), receipt.test("benchmark", "passed")
+
+
+def read_clocks():
+    """What nvidia-smi says of the first device, or None."""
+    if not shutil.which("nvidia-smi"):
+        return None
+    status, output = run(["nvidia-smi", "-i", "0", f"--query-gpu={','.join(CLOCKS)}", "--format=csv,noheader,nounits"], os.environ, 30)
+    values = [word.strip() for word in output.splitlines()[0].split(",")] if status == 0 and output else []
+    if len(values) != len(CLOCKS):
+        return None
+    return {name: float(value) if re.fullmatch(r"[0-9.]+", value) else value for name, value in zip(CLOCKS, values)}
