@@ -65,8 +65,8 @@ constexpr GemmShape kMedium[] = {{129, 200, 200}, {300, 320, 256}, {129, 256, 32
                                  {300, 1, 256},   {257, 96, 1000}};
 // Enough tiles to fill every multiprocessor of a large device: other kernels take these.
 constexpr GemmShape kLarge[] = {{7400, 256, 256}, {17281, 128, 256}, {9001, 768, 256},
-                                {6000, 512, 512}, {20000, 256, 96},  {5003, 320, 640},
-                                {30001, 64, 192}, {2049, 1024, 300}};
+                                {9001, 256, 768}, {6000, 512, 512},  {20000, 256, 96},
+                                {5003, 320, 640}, {30001, 64, 192},  {2049, 1024, 300}};
 
 TEST_P(GemmBits, SmallForward) {
   for (const GemmShape& s : kSmall) expect_forward(s);
@@ -98,6 +98,7 @@ TEST_P(GemmBits, SmallGatedBackward) {
 TEST_P(GemmBits, LargeGated) {
   expect_forward({7400, 1024, 256}, GemmActivation::swiglu);
   expect_backward({7400, 1024, 256}, GemmActivation::swiglu);
+  expect_backward({17000, 256, 512}, GemmActivation::swiglu);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, GemmBits,

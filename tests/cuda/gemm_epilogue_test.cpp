@@ -43,7 +43,10 @@ constexpr Parts kParts[] = {
 constexpr Layout kLayouts[] = {{0, 0}, {4, 0}, {3, 0}, {0, 1}, {5, 1}};
 /// n is even: half of it are gates with swiglu.
 constexpr GemmShape kSmall[] = {{70, 128, 64}, {33, 40, 96}, {65, 130, 50}, {1, 2, 3}};
-constexpr GemmShape kLarge[] = {{5000, 512, 256}, {3001, 1024, 128}};
+/// Each for a tile of another shape, on a device of 132 multiprocessors.
+constexpr GemmShape kLarge[] = {{13000, 512, 256}, {4200, 512, 320}, {3001, 1024, 128}};
+constexpr std::int64_t kDistinct =
+    101;  ///< rows of these; prime, so that they meet every place of a tile
 
 struct Forward {
   HostMatrix x, w, bias, addend, residual;
@@ -172,6 +175,18 @@ class GemmEpilogue : public MethodTest {
     if (parts.statistics) expect_statistics(out, what);
   }
 
+  /// Many rows, which are few rows repeated, against those few.
+  void many_equal_few(const Parts& parts, const GemmShape& s) {
+    Forward in = make_forward(parts, {kDistinct, s.n, s.k});
+    const Outputs few = run_forward(gemm(), method(), parts, in, {});
+    for (HostMatrix* rows : {&in.x, &in.addend, &in.residual}) *rows = repeated(*rows, s.m);
+    const Outputs many = run_forward(gemm(), method(), parts, in, {});
+    const std::string what = std::string(parts.name) + ", m=" + std::to_string(s.m);
+    EXPECT_TRUE(rows_repeat(many.y, few.y)) << what;
+    EXPECT_TRUE(rows_repeat(many.pre, few.pre)) << what << ", pre";
+    EXPECT_TRUE(rows_repeat(many.statistics, few.statistics)) << what << ", statistics";
+  }
+
   void note(double worst, const std::string& what) {
     EXPECT_LE(worst, 1) << what;
     worst_ = std::max(worst_, worst);
@@ -213,8 +228,9 @@ TEST_P(GemmEpilogue, SmallForwardLayouts) {
   }
 }
 TEST_P(GemmEpilogue, LargeForward) {
+  if (method() == GemmMethod::fp32) GTEST_SKIP() << "cuBLAS may sum many rows in another order";
   for (const GemmShape& s : kLarge) {
-    for (const Parts& parts : {kParts[5], kParts[9], kParts[12]}) forward_is_right(parts, s, {});
+    for (const Parts& parts : {kParts[5], kParts[9], kParts[12]}) many_equal_few(parts, s);
   }
 }
 
