@@ -1,13 +1,7 @@
 # The CUDA compiler, what it compiles for, and cuBLAS (the baseline and the method fp32).
-set(TRINE_CUDA_ARCHITECTURES 80 90 100 CACHE STRING "Compute capabilities to compile for, without the dot; 80 is always among them")
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  # What is written for no particular device: machine code for each, and PTX for newer ones.
-  set(CMAKE_CUDA_ARCHITECTURES 80)
-  foreach(architecture ${TRINE_CUDA_ARCHITECTURES})
-    if(architecture GREATER 80)
-      list(APPEND CMAKE_CUDA_ARCHITECTURES ${architecture}-real)
-    endif()
-  endforeach()
+  # Machine code for A100, H100/H200 and B200; 8.6 and 8.9 run that of 8.0, and newer devices its PTX.
+  set(CMAKE_CUDA_ARCHITECTURES 80 90a-real 100a-real)
 endif()
 if(NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
   # Registers, spills and warnings of the assembler stay beside each object, for tools/check_kernels.py.

@@ -20,20 +20,19 @@ SANITIZER_TOOLS = ("memcheck", "racecheck", "synccheck")
 TESTS_AT_ONCE = 2
 SANITIZERS_AT_ONCE = 4
 # Would turn SGEMM, the baseline, into something else.
-FORBIDDEN = re.compile(r"CUBLAS_EMULAT|CUBLAS_EMULATION|NVIDIA_TF32_OVERRIDE")
+FORBIDDEN = re.compile(r"CUBLAS_EMULAT|NVIDIA_TF32_OVERRIDE")
 CLOCKS = ("clocks.sm", "clocks.max.sm", "clocks.mem", "power.draw", "power.limit", "temperature.gpu")
 
 
 def environment(binaries):
     """The programs' environment: their libraries beside them, then CUDA's, wherever those lie."""
-    folders = [str(binaries)] + [str(p) for p in pathlib.Path(binaries).rglob("*.so*") if p.is_file()]
-    folders = [f if os.path.isdir(f) else os.path.dirname(f) for f in folders]
-    folders += ["/usr/local/cuda/lib64"]
-    for site in {os.path.dirname(os.path.dirname(p)) for p in glob.glob("/opt/*/.venv/lib/python3*/site-packages/nvidia/*")} | set(site_packages()):
+    folders = [str(binaries)] + sorted({str(library.parent) for library in pathlib.Path(binaries).rglob("*.so*")})
+    folders.append("/usr/local/cuda/lib64")
+    for site in site_packages():
         folders += sorted(glob.glob(os.path.join(site, "nvidia", "*", "lib")))
-    known = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    folders += os.environ.get("LD_LIBRARY_PATH", "").split(":")
     env = {name: value for name, value in os.environ.items() if not FORBIDDEN.match(name)}
-    env["LD_LIBRARY_PATH"] = ":".join(dict.fromkeys(f for f in folders + known if f))
+    env["LD_LIBRARY_PATH"] = ":".join(dict.fromkeys(folder for folder in folders if folder))
     return env
 
 

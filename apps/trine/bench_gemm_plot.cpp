@@ -5,12 +5,13 @@
 #include <cmath>
 
 #include "bench_gemm_results.hpp"
+#include "table.hpp"
 
 namespace trine::app {
 
 namespace {
 
-constexpr double kWidth = 760, kLabels = 90, kBars = 430, kRow = 24, kBar = 16;
+constexpr double kWidth = 780, kLabels = 90, kBars = 430, kRow = 24, kBar = 16;
 constexpr double kHead = 62, kTitle = 34, kFoot = 16;
 
 const char* colour_of(const GemmMethodInfo& info) {
@@ -57,8 +58,8 @@ std::string group(const MeasuredSet& set, double y, double scale) {
     if (s.complete) {
       text += bar_at(kLabels, top, s.speedup * scale, colour_of(info));
       text += text_at(kLabels + s.speedup * scale + 6, middle, "start", "",
-                      fmt::format("{:.2f}x, {:.0f} TFLOP/s, error {:.3g}x", s.speedup, s.tflops,
-                                  s.rms_over_fp32));
+                      fmt::format("{:.2f}x, {:.0f} TFLOP/s, error {}x", s.speedup, s.tflops,
+                                  fixed(s.rms_over_fp32, s.rms_over_fp32 < 10 ? 2 : 0)));
     } else {
       text += text_at(kLabels + 6, middle, "start", " fill=\"#777\"", "not run");
     }
@@ -79,8 +80,9 @@ std::string as_svg(const GemmRun& run) {
     }
   }
   std::string body =
-      text_at(kLabels, 24, "start", " font-size=\"16\" font-weight=\"bold\"",
-              fmt::format("Speed of matrix products over cuBLAS SGEMM, {}", run.device)) +
+      text_at(
+          kLabels, 24, "start", " font-size=\"16\" font-weight=\"bold\"",
+          fmt::format("Matrix products: speed and rms error over cuBLAS SGEMM's, {}", run.device)) +
       legend(48);
   double y = kHead;
   for (const auto& set : run.sets) {

@@ -112,7 +112,7 @@ TEST(GemmReport, JsonHasFiguresAndReasons) {
 TEST(GemmReport, PlotShowsEveryMethod) {
   const std::string svg = app::as_svg(example());
   for (const char* part :
-       {"<svg xmlns", "Chip &lt;1>", "2.00x", "error 1.5x", ">fp16x3<", "not run", "</svg>"}) {
+       {"<svg xmlns", "Chip &lt;1>", "2.00x", "error 1.50x", ">fp16x3<", "not run", "</svg>"}) {
     EXPECT_NE(svg.find(part), std::string::npos) << part << "\n" << svg;
   }
 }
