@@ -47,16 +47,32 @@ void check_case(const GemmBenchmarkCase& product) {
         k);
 }
 
+/// Memory that all methods share, since they take turns. The check of every method comes before the
+/// first graph, so that it does not grow, and move, once a graph knows its address.
+class Workspace {
+ public:
+  void* at_least(std::size_t bytes) {
+    if (!memory_ || static_cast<std::size_t>(memory_->size()) < bytes) {
+      memory_.reset();
+      memory_ = std::make_unique<DeviceArray<std::byte>>(static_cast<std::int64_t>(bytes));
+    }
+    return memory_->data();
+  }
+
+ private:
+  std::unique_ptr<DeviceArray<std::byte>> memory_;
+};
+
 /// One method, bound to the operands of a checker.
 class Product {
  public:
-  Product(GemmContext& context, GemmMethod method, const Checker& operands)
+  Product(GemmContext& context, GemmMethod method, const Checker& operands, Workspace& workspace)
       : context_(context),
         operands_(operands),
         weight_(context.pack(method, operands.w(), operands.product().shape.k,
                              operands.product().shape.n, operands.product().shape.k)),
-        workspace_(static_cast<std::int64_t>(
-            std::max<std::size_t>(1, context.workspace_bytes(weight_, rows())))) {}
+        workspace_(workspace),
+        workspace_bytes_(std::max<std::size_t>(1, context.workspace_bytes(weight_, rows()))) {}
 
   void launch() {
     const GemmBenchmarkCase& p = operands_.product();
@@ -67,7 +83,7 @@ class Product {
       args.ldx = p.inner();
       args.y = operands_.y();
       args.ldy = p.outputs();
-      args.workspace = workspace_.data();
+      args.workspace = workspace_.at_least(workspace_bytes_);
       context_.forward(weight_, args);
     } else {
       GemmBackwardArgs args;
@@ -76,7 +92,7 @@ class Product {
       args.ldy = p.inner();
       args.dx = operands_.y();
       args.ldx = p.outputs();
-      args.workspace = workspace_.data();
+      args.workspace = workspace_.at_least(workspace_bytes_);
       context_.backward(weight_, args);
     }
   }
@@ -87,7 +103,8 @@ class Product {
   GemmContext& context_;
   const Checker& operands_;
   GemmWeight weight_;
-  DeviceArray<std::byte> workspace_;
+  Workspace& workspace_;
+  std::size_t workspace_bytes_;
 };
 
 /// Calls body(); an error of it becomes the figure's reason.
@@ -113,6 +130,7 @@ struct GemmBenchmark::Impl {
   Stream stream;
   GemmContext context;
   Nvml nvml;
+  Workspace workspace;
 };
 
 GemmBenchmark::Impl::Impl(const GemmBenchmarkOptions& wanted)
@@ -149,7 +167,7 @@ void GemmBenchmark::Impl::check_errors(Checker& operands,
     const bool normal = distribution == Distribution::normal;
     for (auto& figure : figures) {
       attempt(figure, [&] {
-        Product product(context, figure.method, operands);
+        Product product(context, figure.method, operands, workspace);
         (normal ? figure.normal : figure.same_sign) = operands.check([&] { product.launch(); });
       });
     }
@@ -163,7 +181,7 @@ void GemmBenchmark::Impl::measure_times(Checker& operands,
   std::vector<std::unique_ptr<Timer>> timers(figures.size());
   for (std::size_t i = 0; i < figures.size(); ++i) {
     attempt(figures[i], [&] {
-      products[i] = std::make_unique<Product>(context, figures[i].method, operands);
+      products[i] = std::make_unique<Product>(context, figures[i].method, operands, workspace);
       timers[i] = std::make_unique<Timer>([product = products[i].get()] { product->launch(); },
                                           window, options.graph, stream.get());
     });
