@@ -14,6 +14,7 @@
 #include "cuda/gemm/operand.hpp"
 #include "cuda/gemm/ptx.cuh"
 #include "cuda/gemm/ptx_sm80.cuh"
+#include "cuda/gemm/tile_walk.cuh"
 #include "cuda/gemm/words.cuh"
 
 namespace trine::cuda::sm80 {
@@ -32,6 +33,7 @@ struct Config {
   static constexpr int kWarpRows = 16 * kRowTiles;
   static constexpr int kRows = kThreads / 32 * kWarpRows;
   static constexpr int kOutBlocks = kColumns / kBlock;
+  static constexpr int kPasses = kBlock / 16 / kTogether;  ///< over the columns of a block of w
   static constexpr int kSteps = kInterval / S::kStep;
   static constexpr Layout kLayout = S::kWord == Word::tf32 ? Layout::rows
                                     : kTransposed          ? Layout::transposed
@@ -46,64 +48,57 @@ struct Config {
   static_assert(kStages >= 2 && kBlock % (16 * kTogether) == 0, "columns of a pass share a scale");
 };
 
-/// A tile of the walk and where its data come from.
-template <class T>
-struct TileSource {
-  const float* x;         ///< this thread's first row and piece of columns
-  const std::uint8_t* w;  ///< the first chunk of the tile's first block
-  int rows_left;          ///< rows from this thread's first on
-
-  __device__ void set(const LeftOperand& left, const Product& p, std::int64_t tile) {
-    const std::int64_t row = tile / p.tiles_out * T::kRows + threadIdx.x / 8;
-    rows_left = static_cast<int>(max(min(p.m - row, std::int64_t{T::kRows}), std::int64_t{0}));
-    x = left.x + row * left.stride + threadIdx.x % 8 * 4;
-    w = p.w.words + tile % p.tiles_out * T::kOutBlocks * p.w.out_stride;
-  }
-};
-
 /// Starts this thread's copies of stage after stage, tile after tile.
 template <class T>
 class Feeder {
  public:
   __device__ Feeder(const LeftOperand& left, const Product& p, std::uint32_t shared)
-      : left_(left), p_(p), shared_(shared), tile_(blockIdx.x) {
-    if (tile_ < p_.tiles) source_.set(left_, p_, tile_);
+      : left_(left), p_(p), shared_(shared), tile_(p) {
+    start_tile();
   }
 
-  /// The next stage, or an empty group of copies after the last.
-  __device__ __forceinline__ void feed() {
-    if (tile_ < p_.tiles) {
-      const std::uint32_t stage = shared_ + slot_ * T::kStageBytes;
-      copy_x(stage);
-      copy_w(stage + T::kXBytes);
+  /// The next stage into `slot`, or an empty group of copies after the last.
+  __device__ __forceinline__ void feed(int slot) {
+    if (tile_.more(p_)) {
+      copy_x(shared_ + slot * T::kStageBytes);
+      copy_w(shared_ + slot * T::kStageBytes + T::kXBytes);
       if (++interval_ == 2 * p_.w.chunks) {
         interval_ = 0;
-        tile_ += gridDim.x;
-        if (tile_ < p_.tiles) source_.set(left_, p_, tile_);
+        tile_.advance(p_);
+        start_tile();
       }
     }
     cp_async_commit();
-    slot_ = slot_ == T::kStages - 1 ? 0 : slot_ + 1;
   }
 
  private:
+  __device__ __forceinline__ void start_tile() {
+    const std::int64_t row = std::int64_t{tile_.row} * T::kRows;
+    last_row_ = static_cast<int>(min(p_.m - row, std::int64_t{T::kRows})) - 1;
+    x_ = left_.x + row * left_.stride;
+    w_ = p_.w.words + tile_.out * T::kOutBlocks * p_.w.out_stride;
+  }
+
+  /// Rows past the matrix are its last row once more: nobody looks at their results.
   __device__ __forceinline__ void copy_x(std::uint32_t stage) const {
     constexpr int kRowsApart = kThreads / 8;
     const int row = threadIdx.x / 8, piece = threadIdx.x % 8;
-    const int first = p_.halves ? interval_ / 2 * kInterval : interval_ * kInterval;
-    const int bytes = 4 * max(min(left_.cols - first - piece * 4, 4), 0);
-    const float* src = source_.x + first + (p_.halves ? interval_ % 2 * left_.cols : 0);
+    const int column = (p_.halves ? interval_ / 2 : interval_) * kInterval + piece * 4;
+    const int bytes = 4 * max(min(left_.cols - column, 4), 0);
+    const float* src =
+        x_ + (p_.halves ? interval_ % 2 * left_.part_stride : 0) + (bytes > 0 ? column : 0);
     const std::uint32_t dst = stage + swizzled(row, piece);
 #pragma unroll
-    for (int i = 0; i < T::kRows / kRowsApart; ++i, src += kRowsApart * left_.stride) {
-      const int count = i * kRowsApart < source_.rows_left ? bytes : 0;
-      cp_async16(dst + i * kRowsApart * 128, count > 0 ? src : left_.x, count);
+    for (int i = 0; i < T::kRows / kRowsApart; ++i) {
+      cp_async16(dst + i * kRowsApart * 128,
+                 src + min(row + i * kRowsApart, last_row_) * left_.stride, bytes);
     }
   }
 
   __device__ __forceinline__ void copy_w(std::uint32_t stage) const {
+    constexpr int kApart = packed_source(T::kLayout, 0, 0, 1) - packed_source(T::kLayout, 0, 0, 0);
     const int thread = threadIdx.x;
-    const std::uint8_t* chunk = source_.w + interval_ / 2 * p_.w.chunk_stride +
+    const std::uint8_t* chunk = w_ + interval_ / 2 * p_.w.chunk_stride +
                                 packed_source(T::kLayout, interval_ % 2, thread, 0);
 #pragma unroll
     for (int block = 0; block < T::kOutBlocks; ++block, chunk += p_.w.out_stride) {
@@ -112,8 +107,6 @@ class Feeder {
         const std::uint32_t dst = stage + (word * T::kOutBlocks + block) * T::kHalfBytes;
 #pragma unroll
         for (int i = 0; i < T::kHalfBytes / (16 * kThreads); ++i) {
-          constexpr int kApart =
-              packed_source(T::kLayout, 0, 0, 1) - packed_source(T::kLayout, 0, 0, 0);
           cp_async16(dst + staged_target(T::kLayout, thread, i),
                      chunk + word * T::kWordBytes + i * kApart);
         }
@@ -123,10 +116,11 @@ class Feeder {
 
   const LeftOperand& left_;
   const Product& p_;
-  TileSource<T> source_;
+  const float* x_;         ///< first row of the tile
+  const std::uint8_t* w_;  ///< first chunk of the tile's first block
   std::uint32_t shared_;
-  std::int64_t tile_;
-  int interval_ = 0, slot_ = 0;
+  TileWalk tile_;
+  int last_row_, interval_ = 0;
 };
 
 /// The words of 16 rows of x for one interval of K, and the powers of two to undo.
@@ -176,24 +170,34 @@ __device__ __forceinline__ void load_fragment(std::uint32_t x, int lane, Fragmen
   }
 }
 
-/// All products of kTogether groups of columns, from group `first` of the block at `w`, into d.
+/// The words of w for kTogether groups of columns and one interval of K.
 template <class T>
-__device__ __forceinline__ void multiply(float (&d)[T::kTogether][2][T::kRowTiles][4],
-                                         const Fragment<T> (&f)[T::kRowTiles], std::uint32_t w,
-                                         int lane, int first) {
-  std::uint32_t b[T::S::kWords][T::kSteps][T::kTogether][4];
+using WeightFragment = std::uint32_t[T::S::kWords][T::kSteps][T::kTogether][4];
+
+/// Pass `pass` of a stage's w.
+template <class T>
+__device__ __forceinline__ void load_weight(std::uint32_t w, int lane, int pass,
+                                            WeightFragment<T>& b) {
+  constexpr bool kTransposed = T::kLayout == Layout::transposed;
+  const int block = pass / T::kPasses, first = pass % T::kPasses * T::kTogether;
 #pragma unroll
   for (int word = 0; word < T::S::kWords; ++word) {
 #pragma unroll
     for (int s = 0; s < T::kSteps; ++s) {
 #pragma unroll
       for (int g = 0; g < T::kTogether; ++g) {
-        ldmatrix4<T::kLayout == Layout::transposed>(
-            b[word][s][g], w + word * T::kOutBlocks * T::kHalfBytes +
-                               weight_fragment(T::kLayout, lane, s, first + g));
+        ldmatrix4<kTransposed>(b[word][s][g], w + (word * T::kOutBlocks + block) * T::kHalfBytes +
+                                                  weight_fragment(T::kLayout, lane, s, first + g));
       }
     }
   }
+}
+
+/// All products of kTogether groups of columns into d.
+template <class T>
+__device__ __forceinline__ void multiply(float (&d)[T::kTogether][2][T::kRowTiles][4],
+                                         const Fragment<T> (&f)[T::kRowTiles],
+                                         const WeightFragment<T>& b) {
 #pragma unroll
   for (int i = 0; i < T::S::kProducts; ++i) {
     const WordPair pair = T::S::product(i);
@@ -213,46 +217,64 @@ __device__ __forceinline__ void multiply(float (&d)[T::kTogether][2][T::kRowTile
   }
 }
 
+/// sum += d, scaled back.
+template <class T>
+__device__ __forceinline__ void promote(float (&sum)[T::kRowTiles][T::kColumns / 2], int pass,
+                                        const float (&d)[T::kTogether][2][T::kRowTiles][4],
+                                        const Fragment<T> (&f)[T::kRowTiles], float ratio) {
+#pragma unroll
+  for (int r = 0; r < T::kRowTiles; ++r) {
+    const float undo[2] = {f[r].scale[0] * ratio, f[r].scale[1] * ratio};
+#pragma unroll
+    for (int i = 0; i < 8 * T::kTogether; ++i) {
+      float& s = sum[r][8 * T::kTogether * pass + i];
+      s = fmaf(d[i / 8][i / 4 % 2][r][i % 4], undo[i / 2 % 2], s);
+    }
+  }
+}
+
+/// Ends a run of instructions: the assembler orders them between branches only, and left alone
+/// starts so many passes at once that registers spill. `positive` is; the compiler does not know.
+__device__ __forceinline__ void end_run(int positive, int pass) {
+  if (positive == -1 - pass) __trap();
+}
+
 /// One interval: splits x, multiplies, promotes. `ratio`: the weight's scales of the blocks.
 template <class T>
 __device__ __forceinline__ void add_interval(float (&sum)[T::kRowTiles][T::kColumns / 2],
                                              std::uint32_t stage,
-                                             const float (&ratio)[T::kOutBlocks]) {
+                                             const float (&ratio)[T::kOutBlocks], int positive) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  constexpr int kPasses = T::kOutBlocks * T::kPasses;
   Fragment<T> f[T::kRowTiles];
 #pragma unroll
   for (int r = 0; r < T::kRowTiles; ++r) {
     load_fragment<T>(stage + (warp * T::kWarpRows + 16 * r) * 128, lane, f[r]);
   }
-  constexpr int kPasses = kBlock / 16 / T::kTogether;
+  const std::uint32_t w = stage + T::kXBytes;
+  WeightFragment<T> b[2];  // the next pass's arrive during this one's products
+  load_weight<T>(w, lane, 0, b[0]);
 #pragma unroll
-  for (int pass = 0; pass < T::kOutBlocks * kPasses; ++pass) {
-    const int block = pass / kPasses;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    if (pass + 1 < kPasses) load_weight<T>(w, lane, pass + 1, b[(pass + 1) % 2]);
     float d[T::kTogether][2][T::kRowTiles][4] = {};
-    multiply<T>(d, f, stage + T::kXBytes + block * T::kHalfBytes, lane,
-                pass % kPasses * T::kTogether);
-#pragma unroll
-    for (int r = 0; r < T::kRowTiles; ++r) {
-      const float undo[2] = {f[r].scale[0] * ratio[block], f[r].scale[1] * ratio[block]};
-#pragma unroll
-      for (int i = 0; i < 8 * T::kTogether; ++i) {
-        float& s = sum[r][8 * T::kTogether * pass + i];
-        s = fmaf(d[i / 8][i / 4 % 2][r][i % 4], undo[i / 2 % 2], s);
-      }
-    }
+    multiply<T>(d, f, b[pass % 2]);
+    promote<T>(sum, pass, d, f, ratio[pass / T::kPasses]);
+    end_run(positive, pass);
   }
 }
 
 template <class T, class Epilogue>
 __device__ __forceinline__ void finish(const float (&sum)[T::kRowTiles][T::kColumns / 2],
-                                       const Product& p, const EpilogueArgs& args,
-                                       std::int64_t tile) {
+                                       const EpilogueArgs& args, const TileWalk& tile) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const std::int64_t row = std::int64_t{tile.row} * T::kRows;
   TilePart part;
-  part.column = static_cast<int>(tile % p.tiles_out) * T::kColumns + 4 * (lane % 4);
+  part.column = tile.out * T::kColumns + 4 * (lane % 4);
+  part.whole = row + T::kRows <= args.m && (tile.out + 1) * T::kColumns <= args.whole_columns;
 #pragma unroll
   for (int r = 0; r < T::kRowTiles; ++r) {
-    part.row[0] = tile / p.tiles_out * T::kRows + warp * T::kWarpRows + 16 * r + row_in_group(lane);
+    part.row[0] = row + warp * T::kWarpRows + 16 * r + row_in_group(lane);
     part.row[1] = part.row[0] + 8;
     report_bad_rows(sum[r], args, part);
     Epilogue::run(sum[r], args, part);
@@ -267,10 +289,10 @@ __global__ void __launch_bounds__(kThreads, 2)
   const std::uint32_t shared = shared_address(raw);
   Feeder<T> feeder(left, p, shared);
 #pragma unroll
-  for (int s = 0; s < T::kStages - 1; ++s) feeder.feed();
+  for (int s = 0; s < T::kStages - 1; ++s) feeder.feed(s);
   int slot = 0;
-  for (std::int64_t tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
-    const float* ratios = p.w.ratio + tile % p.tiles_out * T::kOutBlocks * p.w.ratio_out_stride;
+  for (TileWalk tile(p); tile.more(p); tile.advance(p)) {
+    const float* ratios = p.w.ratio + tile.out * T::kOutBlocks * p.w.ratio_out_stride;
     float sum[T::kRowTiles][T::kColumns / 2] = {};
     for (int interval = 0; interval < 2 * p.w.chunks; ++interval) {
       float ratio[T::kOutBlocks];
@@ -280,11 +302,11 @@ __global__ void __launch_bounds__(kThreads, 2)
       }
       cp_async_wait<T::kStages - 2>();
       __syncthreads();  // the stage is there for all, and all are done with the one before it
-      feeder.feed();
-      add_interval<T>(sum, shared + slot * T::kStageBytes, ratio);
+      feeder.feed(slot == 0 ? T::kStages - 1 : slot - 1);
+      add_interval<T>(sum, shared + slot * T::kStageBytes, ratio, p.tiles_down);
       slot = slot == T::kStages - 1 ? 0 : slot + 1;
     }
-    finish<T, Epilogue>(sum, p, args, tile);
+    finish<T, Epilogue>(sum, args, tile);
   }
 }
 

@@ -13,7 +13,7 @@ Kernel kernel() {
           .columns = T::kColumns,
           .threads = kThreads,
           .shared_bytes = T::kSharedBytes,
-          .resident_chunks = 0};
+          .blocks_per_multiprocessor = 2};
 }
 
 /// Stages of which two blocks fit into the 164 KiB of an A100, at most 4.
@@ -22,10 +22,11 @@ constexpr int stages_that_fit(int stage_bytes) {
   return n < 4 ? n : 4;
 }
 
-/// TF32 with two words takes 64 columns: twice the bytes of w, and fragments of x twice as large.
+/// Six bytes of words or more take 64 columns: larger fragments of x and w, and more products for
+/// each.
 template <class S, class Epilogue, bool kTransposed>
 KernelsByTile kernels_with() {
-  constexpr bool large = S::kWords * S::kElementBytes > 6;
+  constexpr bool large = S::kWords * S::kElementBytes >= 6;
   constexpr int columns = large ? 64 : 128, together = large ? 2 : 4;
   using One = Config<S, 2, columns, 1, 2, kTransposed>;
   using OneLow = Config<S, 1, 64, together, 2, kTransposed>;
