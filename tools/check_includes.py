@@ -83,7 +83,7 @@ def angled_problem(path, target):
             if path.startswith("include/") or not is_inside(path, folders):
                 return f"<{target}> may be included only in {', '.join(folders)}"
             return None
-    if path.startswith("include/") and not re.fullmatch(r"[a-z_]+", target):
+    if path.startswith("include/") and not re.fullmatch(r"[a-z_]+|std(def|int)\.h", target):
         return f"public headers include the standard library only, not <{target}>"
     return None
 
