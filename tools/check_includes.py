@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     "apps": {"trine", "."},
     "bench": {"trine", "base", "tensor", "ops", "atoms", "backend.hpp", "."},
     "examples": {"trine", "."},
-    "tests": {"trine", "base", "tensor", "ops", "cpu", "atoms", "models", "backend.hpp", "apps", "."},
+    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "backend.hpp", "apps", "."},
 }
 
 # Headers of other libraries (regular expression) -> folders that may include them.
@@ -37,7 +37,7 @@ LIBRARIES = {
     r"nlohmann/": ("apps", "tests", "bench", "src"),
     r"fmt/": ("apps", "tests", "bench", "src"),
     r"(oneapi/dnnl/|dnnl|cblas|openblas)": ("src/cpu", "tests", "bench"),
-    r"(cuda|cublas|cub/|nvtx)": ("src/cuda", "tests/cuda"),
+    r"(cuda|cublas|cub/|nvtx)": ("src/cuda", "tests/cuda", "examples"),
     r"zip\.h": ("src/models/checkpoint", "tests"),
     r"zlib\.h": ("src/atoms", "src/models/checkpoint", "tests"),
     r"(gtest|gmock)/": ("tests",),

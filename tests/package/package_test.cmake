@@ -31,6 +31,10 @@ expect("${output}" "3 atoms, energy -[0-9.]+ eV")
 expect("${output}" "192 atoms, energy -299[0-9.]+ eV")
 expect("${output}" "pressure -?[0-9.]+ eV")
 
+run(COMMAND ${work}/build/gemm 70 100 200 OUTPUT output)
+expect("${output}" "fp16x3 +error +0[.][0-9]+ rms")
+expect("${output}" "fp16 +error +[0-9][0-9]+[.][0-9]+ rms")
+
 # The installed program finds its library and, by name, the installed model.
 run(COMMAND ${CMAKE_COMMAND} -E env XDG_DATA_HOME=${work}/prefix/share
   ${work}/prefix/bin/trine info trine-mini OUTPUT output)
