@@ -7,12 +7,12 @@
 namespace trine {
 
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::host>> make_cpu(int threads) {
-  return cpu::make_ops<Real>(threads);
+std::unique_ptr<Ops<Real, MemSpace::host>> make_cpu(int threads, GemmMethod method) {
+  return cpu::make_ops<Real>(threads, method);
 }
 
-template std::unique_ptr<Ops<float, MemSpace::host>> make_cpu<float>(int);
-template std::unique_ptr<Ops<double, MemSpace::host>> make_cpu<double>(int);
+template std::unique_ptr<Ops<float, MemSpace::host>> make_cpu<float>(int, GemmMethod);
+template std::unique_ptr<Ops<double, MemSpace::host>> make_cpu<double>(int, GemmMethod);
 
 int default_threads() {
   return omp_get_max_threads();

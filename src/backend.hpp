@@ -4,12 +4,15 @@
 #include <memory>
 
 #include "ops/ops.hpp"
+#include "trine/gemm.hpp"
 
 namespace trine {
 
-/// The CPU in float or double; `threads` at least 1.
+/// The CPU in float or double; `threads` at least 1. Any `method` but fp32 is emulated bit for bit,
+/// and only in float.
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::host>> make_cpu(int threads);
+std::unique_ptr<Ops<Real, MemSpace::host>> make_cpu(int threads,
+                                                    GemmMethod method = GemmMethod::fp32);
 
 /// Threads that the CPU device uses when none are asked for.
 int default_threads();

@@ -62,6 +62,9 @@ EngineOptions with_defaults(EngineOptions options) {
         options.threads);
   check(options.tape_bytes >= 0, ErrorCode::usage,
         "tape_bytes is negative ({}), use 0 for the default", options.tape_bytes);
+  check(options.precision == Precision::fp32 || options.products == GemmMethod::fp32,
+        ErrorCode::not_supported, "{} products in fp64 (their operands are in FP32), use fp32",
+        gemm_method_info(options.products).name);
   if (options.threads == 0) options.threads = std::max(1, default_threads());
   if (options.tape_bytes == 0) options.tape_bytes = available_memory() / 2;
   return options;
@@ -91,7 +94,7 @@ Model Model::load(const std::string& path, const EngineOptions& requested) {
         std::move(data), make_cpu<double>(threads), impl->options);
   } else {
     impl->engine = std::make_unique<pet::PetEngine<float, MemSpace::host>>(
-        std::move(data), make_cpu<float>(threads), impl->options);
+        std::move(data), make_cpu<float>(threads, impl->options.products), impl->options);
   }
   release_free_memory();  // the file's own copy of the weights is gone
   return Model(std::move(impl));

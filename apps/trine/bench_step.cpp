@@ -137,10 +137,11 @@ Timing BenchStep::run_baseline(const std::string& path, EngineOptions options,
     options.threads = 1;
   } else {
     options.precision = Precision::fp64;
+    options.products = GemmMethod::fp32;
   }
   Model model = Model::load(path, options);
   Timing timing = time_steps(model, frame, repeats_);
-  timing.name = one_thread ? precision_name(options.precision) + ", one thread" : "fp64";
+  timing.name = one_thread ? precision_name(options) + ", one thread" : "fp64";
   return timing;
 }
 

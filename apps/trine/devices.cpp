@@ -70,8 +70,9 @@ Json as_json(const Cpu& cpu) {
     Json entry = {{"name", method.name},
                   {"products", method.products},
                   {"meaning", method.meaning},
-                  {"available", method.missing.empty()}};
-    if (!method.missing.empty()) entry["reason"] = method.missing;
+                  {"available", method.available()},
+                  {"emulated", method.emulated()}};
+    if (!method.available()) entry["reason"] = method.missing;
     all["methods"].push_back(entry);
   }
   return all;
@@ -86,12 +87,19 @@ void print_tables(const Cpu& cpu) {
   Table table(
       {{"precision", Align::left}, {"here", Align::left}, {"products"}, {"what", Align::left}});
   for (const auto& method : methods()) {
-    const bool here = method.missing.empty();
-    table.add({std::string(method.name), here ? "yes" : "no", fmt::format("{}", method.products),
+    const bool here = method.available();
+    table.add({std::string(method.name),
+               !here               ? "no"
+               : method.emulated() ? "emulated"
+                                   : "yes",
+               fmt::format("{}", method.products),
                here ? std::string(method.meaning)
                     : fmt::format("{}: {}", method.meaning, method.missing)});
   }
-  fmt::print("{}\n{}", devices.text(), table.text());
+  fmt::print(
+      "{}\n{}\nemulated: computed on the CPU bit for bit as sm_90 Tensor Cores do it, which is "
+      "slow\n",
+      devices.text(), table.text());
 }
 
 class Devices : public Command {

@@ -1,23 +1,32 @@
 // The arithmetic that `--precision` can name, and what of it exists here.
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string_view>
+#include <vector>
+
+#include "trine/model.hpp"
 
 namespace trine::app {
 
-/// One way to multiply matrices.
+/// One name for `--precision`.
 struct Method {
   std::string_view name;
   int products;  ///< hardware products per product of the network
   std::string_view meaning;
   std::string_view missing;  ///< why it is not available here; empty if it is
+  Precision precision = Precision::fp32;
+  GemmMethod gemm = GemmMethod::fp32;
+
+  bool available() const { return missing.empty(); }
+  /// On a CPU; slow.
+  bool emulated() const { return available() && gemm != GemmMethod::fp32; }
 };
 
-/// All names of the command-line contract, in its order.
-std::span<const Method> methods();
+/// All names of the command-line contract: fp64, the methods of products, auto.
+std::vector<Method> methods();
 
-/// The entry called `name`, or null.
-const Method* find_method(std::string_view name);
+/// The one called `name`.
+std::optional<Method> find_method(std::string_view name);
 
 }  // namespace trine::app

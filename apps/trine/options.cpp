@@ -32,28 +32,28 @@ void check_device(const std::string& device) {
                           device, did_you_mean(device, names)));
 }
 
-Precision parse_precision(const std::string& name) {
-  if (name.starts_with('@') || name == "auto") {
+Method parse_precision(const std::string& name) {
+  if (name.starts_with('@')) {
     throw Error(
         ErrorCode::not_supported,
         fmt::format("--precision {} is not available (precision policies are not in this version), "
                     "use fp32 or fp64",
                     name));
   }
-  const Method* method = find_method(name);
-  if (method == nullptr) {
+  const auto method = find_method(name);
+  if (!method) {
     std::vector<std::string> names;
     for (const auto& known : methods()) names.emplace_back(known.name);
     throw Error(ErrorCode::usage,
                 fmt::format("unknown precision '{}' (known are {}{}), see 'trine devices'", name,
                             join(names), did_you_mean(name, names)));
   }
-  if (!method->missing.empty()) {
+  if (!method->available()) {
     throw Error(ErrorCode::not_supported,
                 fmt::format("--precision {} is not available ({}), use fp32 or fp64", name,
                             method->missing));
   }
-  return name == "fp64" ? Precision::fp64 : Precision::fp32;
+  return *method;
 }
 
 /// "pbe" means the target "energy/pbe"; full names stay as they are.
@@ -67,7 +67,9 @@ std::string energy_target(const std::string& name) {
 
 void EngineFlags::declare(CLI::App& app) {
   app.add_option("--device", device, "auto, cpu, cuda or cuda:N (default auto)")->type_name("NAME");
-  app.add_option("--precision", precision, "fp32 or fp64 (default fp32); 'trine devices' lists all")
+  app.add_option("--precision", precision,
+                 "fp32 (default), fp64, or a Tensor Core method such as fp16x3, which a CPU "
+                 "emulates; 'trine devices' lists all")
       ->type_name("NAME");
   app.add_option("--energy", energy, "energy variant: NAME selects the target energy/NAME")
       ->type_name("NAME");
@@ -80,14 +82,17 @@ void EngineFlags::declare(CLI::App& app) {
 EngineOptions EngineFlags::resolve() const {
   check_device(device);
   EngineOptions options;
-  options.precision = parse_precision(precision);
+  const Method method = parse_precision(precision);
+  options.precision = method.precision;
+  options.products = method.gemm;
   options.threads = threads;
   options.energy = energy_target(energy);
   return options;
 }
 
-std::string precision_name(Precision precision) {
-  return precision == Precision::fp64 ? "fp64" : "fp32";
+std::string precision_name(const EngineOptions& options) {
+  if (options.precision == Precision::fp64) return "fp64";
+  return std::string(gemm_method_info(options.products).name);
 }
 
 void note(bool quiet, const std::string& message) {
@@ -100,9 +105,11 @@ void warn(const std::string& message) {
 
 void note_device(bool quiet, const Model& model) {
   const auto& options = model.options();
-  note(quiet, fmt::format("device cpu, {}, precision {}, target {}",
+  const char* how =
+      options.products == GemmMethod::fp32 ? "" : " as sm_90 Tensor Cores compute it (slow)";
+  note(quiet, fmt::format("device cpu, {}, precision {}{}, target {}",
                           counted(static_cast<std::size_t>(options.threads), "thread"),
-                          precision_name(options.precision), options.energy));
+                          precision_name(options), how, options.energy));
 }
 
 std::string counted(std::size_t count, const std::string& noun) {

@@ -26,8 +26,8 @@ struct EngineFlags {
   EngineOptions resolve() const;
 };
 
-/// "fp64" or "fp32".
-std::string precision_name(Precision precision);
+/// The name for `--precision` that gives these options.
+std::string precision_name(const EngineOptions& options);
 
 /// A line on standard error, unless `quiet`.
 void note(bool quiet, const std::string& message);

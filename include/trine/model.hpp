@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "trine/gemm.hpp"
 #include "trine/structure.hpp"
 
 namespace trine {
@@ -18,6 +19,9 @@ enum class Precision { fp64, fp32 };
 /// Where and how a model runs.
 struct EngineOptions {
   Precision precision = Precision::fp32;
+  /// How the linear layers multiply in fp32. On a CPU all but fp32 are computed bit for bit as the
+  /// Tensor Cores of compute capability 9.0 do it, which is slow.
+  GemmMethod products = GemmMethod::fp32;
   int threads = 0;  ///< 0: all cores that OpenMP reports
   /// Energy target, e.g. "energy/pbe"; empty: "energy", or the only one there is.
   std::string energy;

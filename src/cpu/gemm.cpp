@@ -90,11 +90,11 @@ struct PackedMatrix<float>::Impl {
 template <>
 PackedMatrix<float>::PackedMatrix(Matrix<const float> w, Transpose transpose,
                                   std::vector<ColumnBlock> blocks)
-    : blocks_(std::move(blocks)), impl_(std::make_unique<Impl>()) {
+    : PanelProduct(std::move(blocks)), impl_(std::make_unique<Impl>()) {
   const SingleThreaded guard;
   const std::int64_t inner = transpose == Transpose::yes ? w.cols : w.rows;
   dnnl::stream stream(dnnl_engine());
-  for (const ColumnBlock& block : blocks_) {
+  for (const ColumnBlock& block : this->blocks()) {
     auto description = describe(inner, block.count);
     const bool flipped = transpose == Transpose::yes;
     const float* first = flipped ? w.row(block.first) : w.data + block.first;
@@ -134,13 +134,13 @@ struct PackedMatrix<double>::Impl {
 template <>
 PackedMatrix<double>::PackedMatrix(Matrix<const double> w, Transpose transpose,
                                    std::vector<ColumnBlock> blocks)
-    : blocks_(std::move(blocks)), impl_(std::make_unique<Impl>()) {
+    : PanelProduct(std::move(blocks)), impl_(std::make_unique<Impl>()) {
   openblas_set_num_threads(1);  // panels are the unit of parallel work
   const bool flipped = transpose == Transpose::yes;
   impl_->inner = flipped ? w.cols : w.rows;
   impl_->values.resize(w.rows * w.cols);
   double* out = impl_->values.data();
-  for (const ColumnBlock& block : blocks_) {
+  for (const ColumnBlock& block : this->blocks()) {
     for (std::int64_t k = 0; k < impl_->inner; ++k) {
       for (std::int64_t c = 0; c < block.count; ++c) {
         *out++ = flipped ? w.row(block.first + c)[k] : w.row(k)[block.first + c];
@@ -152,15 +152,13 @@ PackedMatrix<double>::PackedMatrix(Matrix<const double> w, Transpose transpose,
 template <>
 void PackedMatrix<double>::multiply(std::size_t block, const double* x, double* tile,
                                     GemmThread<double>&) const {
-  const ColumnBlock& b = blocks_[block];
+  const ColumnBlock& b = blocks()[block];
   const std::int64_t inner = impl_->inner;
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, to_int(kPanelRows), to_int(b.count),
               to_int(inner), 1.0, x, to_int(inner), impl_->values.data() + inner * b.first,
               to_int(b.count), 0.0, tile, to_int(b.count));
 }
 
-template <class Real>
-PackedMatrix<Real>::PackedMatrix(PackedMatrix&&) noexcept = default;
 template <class Real>
 PackedMatrix<Real>::~PackedMatrix() = default;
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tensor/buffer.hpp"
@@ -44,24 +45,39 @@ class GemmThread {
 
 enum class Transpose { no, yes };
 
-/// A right-hand side B (inner, columns), packed per block of columns.
+/// Products of panels with a right-hand side B (inner, columns), which is in blocks of columns.
 template <class Real>
-class PackedMatrix {
+class PanelProduct {
  public:
-  /// B = w (Transpose::no) or B = w^T (Transpose::yes).
-  PackedMatrix(Matrix<const Real> w, Transpose transpose, std::vector<ColumnBlock> blocks);
-  PackedMatrix(PackedMatrix&&) noexcept;
-  ~PackedMatrix();
+  virtual ~PanelProduct() = default;
 
   const std::vector<ColumnBlock>& blocks() const { return blocks_; }
 
   /// tile (kPanelRows, block.count) = x (kPanelRows, inner) B[:, block]; both dense. Adds nothing,
   /// scales nothing.
-  void multiply(std::size_t block, const Real* x, Real* tile, GemmThread<Real>& thread) const;
+  virtual void multiply(std::size_t block, const Real* x, Real* tile,
+                        GemmThread<Real>& thread) const = 0;
+
+ protected:
+  explicit PanelProduct(std::vector<ColumnBlock> blocks) : blocks_(std::move(blocks)) {}
+
+ private:
+  std::vector<ColumnBlock> blocks_;
+};
+
+/// B packed per block of columns, multiplied by a BLAS.
+template <class Real>
+class PackedMatrix final : public PanelProduct<Real> {
+ public:
+  /// B = w (Transpose::no) or B = w^T (Transpose::yes).
+  PackedMatrix(Matrix<const Real> w, Transpose transpose, std::vector<ColumnBlock> blocks);
+  ~PackedMatrix() override;
+
+  void multiply(std::size_t block, const Real* x, Real* tile,
+                GemmThread<Real>& thread) const override;
 
  private:
   struct Impl;
-  std::vector<ColumnBlock> blocks_;
   std::unique_ptr<Impl> impl_;
 };
 

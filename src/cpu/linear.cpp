@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
+#include "base/check.hpp"
+#include "cpu/emulated_matrix.hpp"
 #include "cpu/parallel.hpp"
 
 namespace trine::cpu {
@@ -91,6 +96,28 @@ const Real* dense_panel(Matrix<const Real> x, std::int64_t first, std::int64_t r
   return scratch.data();
 }
 
+template <class Real>
+using Products =
+    std::pair<std::unique_ptr<PanelProduct<Real>>, std::unique_ptr<PanelProduct<Real>>>;
+
+/// x w^T and x w.
+template <class Real>
+Products<Real> make_products(Matrix<const Real> w, std::vector<ColumnBlock> forward,
+                             std::vector<ColumnBlock> backward, GemmMethod method) {
+  if constexpr (std::is_same_v<Real, float>) {
+    if (method != GemmMethod::fp32) {
+      using Direction = EmulatedProduct::Direction;
+      const auto product = std::make_shared<const EmulatedProduct>(
+          method, kEmulatedArch, ConstRows{w.data, w.stride}, w.rows, w.cols);
+      return {std::make_unique<EmulatedMatrix>(product, Direction::forward, std::move(forward)),
+              std::make_unique<EmulatedMatrix>(product, Direction::backward, std::move(backward))};
+    }
+  }
+  TRINE_ASSERT(method == GemmMethod::fp32);
+  return {std::make_unique<PackedMatrix<Real>>(w, Transpose::yes, std::move(forward)),
+          std::make_unique<PackedMatrix<Real>>(w, Transpose::no, std::move(backward))};
+}
+
 template <class T>
 T* at(Matrix<T> m, std::int64_t row, std::int64_t column) {
   return m.empty() ? nullptr : m.row(row) + column;
@@ -134,23 +161,14 @@ const Real* gradient_panel(const LinearBackwardArgs<Real, MemSpace::host>& a,
 }  // namespace
 
 template <class Real>
-CpuLinear<Real>::CpuLinear(const LinearWeights<Real>& w)
-    : CpuLinear(w, order_of_rows(w, blocks_of(w)), blocks_of(w)) {}
-
-template <class Real>
-CpuLinear<Real>::CpuLinear(const LinearWeights<Real>& w, const std::vector<std::int64_t>& order,
-                           std::vector<ColumnBlock> blocks)
-    : PackedLinear<Real, MemSpace::host>(w),
-      forward_([&] {
-        const auto rows = reordered(w.weight, order);
-        return PackedMatrix<Real>({rows.data(), w.weight.rows, w.weight.cols}, Transpose::yes,
-                                  std::move(blocks));
-      }()),
-      backward_([&] {
-        const auto rows = reordered(w.weight, order);
-        return PackedMatrix<Real>({rows.data(), w.weight.rows, w.weight.cols}, Transpose::no,
-                                  split_columns(w.weight.cols));
-      }()) {
+CpuLinear<Real>::CpuLinear(const LinearWeights<Real>& w, GemmMethod method)
+    : PackedLinear<Real, MemSpace::host>(w) {
+  auto blocks = blocks_of(w);
+  const auto order = order_of_rows(w, blocks);
+  const auto rows = reordered(w.weight, order);
+  const Matrix<const Real> weight(rows.data(), w.weight.rows, w.weight.cols);
+  std::tie(forward_, backward_) =
+      make_products(weight, std::move(blocks), split_columns(weight.cols), method);
   if (w.bias.empty()) return;
   for (std::int64_t row : order) bias_.push_back(w.bias[row]);
 }

@@ -2,12 +2,14 @@
 // the cache.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "cpu/gemm.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "ops/linear.hpp"
 #include "tensor/buffer.hpp"
+#include "trine/gemm.hpp"
 
 namespace trine::cpu {
 
@@ -27,18 +29,16 @@ struct ThreadScratch {
 template <class Real>
 class CpuLinear final : public PackedLinear<Real, MemSpace::host> {
  public:
-  explicit CpuLinear(const LinearWeights<Real>& weights);
+  /// Any `method` but fp32 is emulated, and only in float.
+  CpuLinear(const LinearWeights<Real>& weights, GemmMethod method);
 
-  const PackedMatrix<Real>& forward() const { return forward_; }
-  const PackedMatrix<Real>& backward() const { return backward_; }
+  const PanelProduct<Real>& forward() const { return *forward_; }
+  const PanelProduct<Real>& backward() const { return *backward_; }
   const Real* bias() const { return bias_.empty() ? nullptr : bias_.data(); }
 
  private:
-  CpuLinear(const LinearWeights<Real>& weights, const std::vector<std::int64_t>& row_order,
-            std::vector<ColumnBlock> blocks);
-
   std::vector<Real> bias_;  ///< in the order of the blocks
-  PackedMatrix<Real> forward_, backward_;
+  std::unique_ptr<PanelProduct<Real>> forward_, backward_;
 };
 
 template <class Real>

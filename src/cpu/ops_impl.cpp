@@ -10,6 +10,7 @@
 #include "cpu/cutoff_weights.hpp"
 #include "cpu/edge_backward.hpp"
 #include "cpu/edges.hpp"
+#include "cpu/emulated_matrix.hpp"
 #include "cpu/linear.hpp"
 #include "cpu/neighbor_list.hpp"
 #include "cpu/pair_geometry.hpp"
@@ -24,11 +25,16 @@ constexpr MemSpace kHost = MemSpace::host;
 template <class Real>
 class OpsImpl final : public Ops<Real, kHost> {
  public:
-  explicit OpsImpl(int threads) : threads_(static_cast<std::size_t>(threads)) {}
+  OpsImpl(int threads, GemmMethod method)
+      : threads_(static_cast<std::size_t>(threads)), method_(method) {}
 
   std::string description() const override {
-    return fmt::format("CPU, {}, {} thread{}", instruction_set(), threads_.size(),
-                       threads_.size() == 1 ? "" : "s");
+    const std::string products = method_ == GemmMethod::fp32
+                                     ? ""
+                                     : fmt::format(", {} as {} Tensor Cores compute it",
+                                                   name_of(method_), name_of(kEmulatedArch));
+    return fmt::format("CPU, {}, {} thread{}{}", instruction_set(), threads_.size(),
+                       threads_.size() == 1 ? "" : "s", products);
   }
 
   // A chunk's arrays should stay in the last-level cache, and every thread needs a few panels.
@@ -37,7 +43,7 @@ class OpsImpl final : public Ops<Real, kHost> {
   }
 
   std::unique_ptr<PackedLinear<Real, kHost>> pack(const LinearWeights<Real>& w) override {
-    return std::make_unique<CpuLinear<Real>>(w);
+    return std::make_unique<CpuLinear<Real>>(w, method_);
   }
 
   void set_zero(Vector<std::byte, kHost> bytes) override {
@@ -106,16 +112,17 @@ class OpsImpl final : public Ops<Real, kHost> {
   }
 
   Threads<Real> threads_;
+  GemmMethod method_;
 };
 
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::host>> make_ops(int threads) {
-  return std::make_unique<OpsImpl<Real>>(threads);
+std::unique_ptr<Ops<Real, MemSpace::host>> make_ops(int threads, GemmMethod method) {
+  return std::make_unique<OpsImpl<Real>>(threads, method);
 }
 
-template std::unique_ptr<Ops<float, MemSpace::host>> make_ops<float>(int);
-template std::unique_ptr<Ops<double, MemSpace::host>> make_ops<double>(int);
+template std::unique_ptr<Ops<float, MemSpace::host>> make_ops<float>(int, GemmMethod);
+template std::unique_ptr<Ops<double, MemSpace::host>> make_ops<double>(int, GemmMethod);
 
 }  // namespace trine::cpu

@@ -91,7 +91,6 @@ const BadCall kBadCalls[] = {
     {"predict models/trine-mini.ckpt h2o.xyz --device cuda", 7,
      "no device cuda (this build has no CUDA engine)"},
     {"predict models/trine-mini.ckpt h2o.xyz --device cuda:1", 7, "no device cuda:1"},
-    {"predict models/trine-mini.ckpt h2o.xyz --precision tf32x3", 7, "not in this version"},
     {"predict models/trine-mini.ckpt h2o.xyz --precision auto", 7, "not in this version"},
     {"predict models/trine-mini.ckpt h2o.xyz --precision @policy.json", 7, "not in this version"},
     {"predict ref/models/solver.ckpt h2o.xyz --forces direct", 7,

@@ -54,8 +54,8 @@ TEST_F(Output, InfoAsJson) {
 TEST_F(Output, Devices) {
   const Outcome text = trine("devices");
   EXPECT_EQ(text.status, 0);
-  expect_contains(
-      text.out, {"cpu", "cuda", "this build has no CUDA engine", "fp16x3", "not in this version"});
+  expect_contains(text.out, {"cpu", "cuda", "this build has no CUDA engine", "fp16x3", "emulated",
+                             "not in this version"});
   const Json all = Json::parse(trine("devices --json").out);
   EXPECT_EQ(keys_of(all), (std::vector<std::string>{"devices", "methods"}));
   EXPECT_EQ(keys_of(all["devices"][0]), (std::vector<std::string>{"name", "available", "model",
@@ -63,12 +63,31 @@ TEST_F(Output, Devices) {
   EXPECT_EQ(
       all["devices"][1],
       Json({{"name", "cuda"}, {"available", false}, {"reason", "this build has no CUDA engine"}}));
-  ASSERT_EQ(all["methods"].size(), 10U);
+  ASSERT_EQ(all["methods"].size(), 11U);
   for (const auto& method : all["methods"]) {
-    const bool here = method["name"] == "fp64" || method["name"] == "fp32";
+    const bool plain = method["name"] == "fp64" || method["name"] == "fp32";
+    const bool here = method["name"] != "auto";
     EXPECT_EQ(method["available"], here) << method;
+    EXPECT_EQ(method["emulated"], here && !plain) << method;
     EXPECT_EQ(method.contains("reason"), !here) << method;
   }
+}
+
+TEST_F(Output, TensorCoreMethodsAreEmulatedAndSaySo) {
+  const Outcome run =
+      trine("predict models/trine-mini.ckpt h2o.xyz --precision fp16x3 --threads 2 --json -");
+  ASSERT_EQ(run.status, 0) << run.err;
+  expect_contains(run.err, {"device cpu, 2 threads, precision fp16x3 as sm_90 Tensor Cores compute "
+                            "it (slow), target energy"});
+  const Json fp16x3 = Json::parse(run.out);
+  EXPECT_EQ(fp16x3["precision"], "fp16x3");
+  const auto energy = [&](const char* precision) {
+    const std::string call = "predict models/trine-mini.ckpt h2o.xyz --quiet --json - --precision ";
+    return Json::parse(trine(call + precision).out)["frames"][0]["energy"].get<double>();
+  };
+  const double exact = energy("fp64");
+  EXPECT_LT(std::abs(fp16x3["frames"][0]["energy"].get<double>() - exact), 1e-5);
+  EXPECT_GT(std::abs(energy("bf16") - exact), 1e-5);
 }
 
 TEST_F(Output, BenchStep) {

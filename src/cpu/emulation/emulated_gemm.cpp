@@ -18,7 +18,7 @@ void EmulatedGemm::Impl::multiply(cpu::EmulatedProduct::Direction direction, std
                                   cpu::ConstRows x, cpu::Rows y, int threads) const {
   constexpr std::int64_t kRows = cpu::emulation::kTile;
   constexpr std::int64_t kColumns = cpu::EmulatedProduct::kMaxColumns;
-  const std::int64_t columns = product.columns(direction);
+  const std::int64_t columns = product.packed_columns(direction);
   const std::int64_t panels = (m + kRows - 1) / kRows;
   const std::int64_t blocks = (columns + kColumns - 1) / kColumns;
   cpu::parallel(threads, panels * blocks, [&](std::int64_t task, int) {

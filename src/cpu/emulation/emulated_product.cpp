@@ -132,7 +132,11 @@ void EmulatedProduct::scale_block(std::int64_t row, std::int64_t column) {
   largest_exponent_ = std::max(largest_exponent_, e);
 }
 
-std::int64_t EmulatedProduct::columns(Direction direction) const {
+std::int64_t EmulatedProduct::inner(Direction direction) const {
+  return direction == Direction::forward ? k_ : n_;
+}
+
+std::int64_t EmulatedProduct::packed_columns(Direction direction) const {
   return direction == Direction::forward ? static_cast<std::int64_t>(row_order_.size()) : padded_k_;
 }
 
@@ -222,12 +226,13 @@ void EmulatedProduct::multiply_plain(bool forward, std::int64_t chunk, std::int6
 void EmulatedProduct::multiply(Direction direction, std::int64_t first, std::int64_t count,
                                int rows, ConstRows x, Rows y,
                                const emulation::Kernels& kernels) const {
-  TRINE_ASSERT(first % kTile == 0 && count % kTile == 0 && count <= kMaxColumns && rows <= kTile);
+  TRINE_ASSERT(first % kTile == 0 && count <= kMaxColumns && rows <= kTile);
   const bool forward = direction == Direction::forward;
   const auto s = std::make_unique_for_overwrite<Scratch>();
   for (auto& sum : s->sum) sum.fill(0.0F);
-  const std::int64_t inner = columns(forward ? Direction::backward : Direction::forward);
-  for (std::int64_t chunk = 0; chunk < inner / chunk_; ++chunk) {
+  const std::int64_t packed_inner =
+      packed_columns(forward ? Direction::backward : Direction::forward);
+  for (std::int64_t chunk = 0; chunk < packed_inner / chunk_; ++chunk) {
     gather_x(forward, chunk, rows, x, *s);
     if (word_ == GemmWord::fp32) {
       multiply_plain(forward, chunk, first, count, rows, *s, kernels);
@@ -240,7 +245,7 @@ void EmulatedProduct::multiply(Direction direction, std::int64_t first, std::int
     const std::int64_t to = natural(forward, first + c);
     if (to < 0) continue;
     const float* sum = s->sum[static_cast<std::size_t>(c / kTile)].data() + c % kTile;
-    for (int r = 0; r < rows; ++r) y.data[r * y.stride + to] = sum[r * kTile] * g;
+    for (int r = 0; r < rows; ++r) y.data[r * y.stride + to - y.first_column] = sum[r * kTile] * g;
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace trine::cpu {
 
-/// A dense row-major matrix with a distance between rows.
+/// Row-major, `stride` elements from one row to the next.
 struct ConstRows {
   const float* data;
   std::int64_t stride;
@@ -18,6 +18,7 @@ struct ConstRows {
 struct Rows {
   float* data;
   std::int64_t stride;
+  std::int64_t first_column = 0;  ///< the one that `data` points at
 };
 
 class EmulatedProduct {
@@ -28,11 +29,13 @@ class EmulatedProduct {
   EmulatedProduct(GemmMethod method, GemmArch arch, ConstRows w, std::int64_t n, std::int64_t k,
                   GemmActivation activation = GemmActivation::none);
 
+  /// Columns of x.
+  std::int64_t inner(Direction direction) const;
   /// Columns of the product, in the order of the packed weight and padded to whole tiles.
-  std::int64_t columns(Direction direction) const;
+  std::int64_t packed_columns(Direction direction) const;
 
-  /// At most kTile rows of y = x w^T (forward) or y = x w (backward), and of these the `count`
-  /// columns from `first` in packed order: multiples of kTile, at most kMaxColumns.
+  /// At most kTile rows of y = x w^T (forward) or y = x w (backward), and of these at most
+  /// kMaxColumns columns in packed order, from `first`, a multiple of kTile.
   void multiply(Direction direction, std::int64_t first, std::int64_t count, int rows, ConstRows x,
                 Rows y, const emulation::Kernels& kernels = emulation::kernels()) const;
 
