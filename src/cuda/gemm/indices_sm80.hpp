@@ -33,7 +33,7 @@ TRINE_HOST_DEVICE constexpr int swizzled(int row, int piece) {
 /// as its number `i` for interval `half` of the chunk.
 TRINE_HOST_DEVICE constexpr int packed_source(Layout layout, int half, int thread, int i) {
   if (layout == Layout::half_rows) {
-    const int row = thread / 4, bit = row >> 2 & 1;
+    const int row = thread / 4, bit = (row >> 2) & 1;
     return row * 128 + ((half ^ bit) << 6) + thread % 4 * 16 + i * (kThreads / 4 * 128);
   }
   return half * half_bytes(layout) + thread * 16 + i * (kThreads * 16);
@@ -42,8 +42,8 @@ TRINE_HOST_DEVICE constexpr int packed_source(Layout layout, int half, int threa
 /// Byte in the stage's half block that they go to.
 TRINE_HOST_DEVICE constexpr int staged_target(Layout layout, int thread, int i) {
   if (layout == Layout::half_rows) {
-    const int row = thread / 4, piece = thread % 4 ^ (row & 3);
-    return row * 64 + ((piece ^ (row >> 1 & 3)) << 4) + i * (kThreads / 4 * 64);
+    const int row = thread / 4, piece = (thread % 4) ^ (row & 3);
+    return row * 64 + ((piece ^ ((row >> 1) & 3)) << 4) + i * (kThreads / 4 * 64);
   }
   return thread * 16 + i * (kThreads * 16);
 }
@@ -51,16 +51,17 @@ TRINE_HOST_DEVICE constexpr int staged_target(Layout layout, int thread, int i) 
 /// Byte of the 16 that `lane` names to ldmatrix for MMA step `step` of the interval and columns
 /// 16 `group` to + 15 of the block. Matrices: first 8 columns (K of b0, of b1), the next 8 columns.
 TRINE_HOST_DEVICE constexpr int weight_fragment(Layout layout, int lane, int step, int group) {
-  const int in_matrix = lane & 7, k_half = lane >> 3 & 1, column_half = lane >> 4;
+  const int in_matrix = lane & 7, k_half = (lane >> 3) & 1, column_half = lane >> 4;
   if (layout == Layout::transposed) {
     const int row = in_matrix + 8 * k_half;  // of K; a step is 16 rows
-    return swizzled(row, column_half) + step * 2048 ^ group << 5;
+    return (swizzled(row, column_half) ^ (group << 5)) + step * 2048;
   }
   const int row = in_matrix + 8 * column_half;
   if (layout == Layout::half_rows) {
-    return (row * 64 + ((k_half ^ (in_matrix >> 1)) << 4) ^ step << 5) + group * 1024;
+    const int piece = (2 * step + k_half) ^ (in_matrix >> 1);
+    return row * 64 + (piece << 4) + group * 1024;
   }
-  return (swizzled(row, k_half) ^ step << 5) + group * 2048;
+  return (swizzled(row, k_half) ^ (step << 5)) + group * 2048;
 }
 
 /// Rows 0, 4, 1, 5, ... of a group of 8 go to lanes 0, 4, 8, ...: 8 lanes that read together touch
@@ -72,7 +73,7 @@ TRINE_HOST_DEVICE constexpr int row_in_group(int lane) {
 /// Byte, from the start of row 0 of a tile of 16 rows of x, of the four numbers of `lane` in
 /// columns 16 `group` to + 15; those of the row 8 below are 1024 bytes on.
 TRINE_HOST_DEVICE constexpr int x_fragment(int lane, int group) {
-  return swizzled(row_in_group(lane), lane % 4) ^ group << 6;
+  return swizzled(row_in_group(lane), lane % 4) ^ (group << 6);
 }
 
 }  // namespace trine::cuda::sm80
