@@ -79,7 +79,7 @@ TEST_P(TensorCoreRows, ForwardIsBackwardOfTheTransposedWeight) {
   }
 }
 
-TEST_P(GemmRows, SmallLayoutsDoNotMatter) {
+TEST_P(TensorCoreRows, SmallLayoutsDoNotMatter) {
   const HostMatrix x = mixed_rows(70, kK, 8), dy = mixed_rows(70, kN, 9);
   const HostMatrix plain_y = y(x), plain_dx = dx(dy);
   for (const Layout layout :
@@ -112,8 +112,9 @@ TEST_P(GemmRows, StreamsDoNotDisturbEachOther) {
                                   Workspace(contexts[1], weights[1], kM)};
   std::vector<DeviceMatrix> results;
   results.reserve(8);
-  for (int i = 0; i < 8; ++i) {
-    const DeviceMatrix& out = results.emplace_back(kM, kN);
+  for (int i = 0; i < 8; ++i) results.emplace_back(kM, kN);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const DeviceMatrix& out = results[i];
     contexts[i % 2].forward(weights[i % 2], {.m = kM,
                                              .x = in.data(),
                                              .ldx = in.stride(),
