@@ -95,9 +95,7 @@ Tables evaluate(Device<Real>& device, const naive::LinearInputs& in, Layout layo
 }
 
 template <class Real>
-void expect_agreement(const naive::LinearInputs& in, const std::string& what) {
-  const Tables actual =
-      on_all_devices<Real>(what, [&](Device<Real>& device) { return evaluate(device, in); });
+void expect_close(const Tables& actual, const naive::LinearInputs& in, const std::string& what) {
   const double forward = allowance<Real>(in.x.cols);
   const Estimate y = naive::linear(in);
   expect_within(actual[0], y.value, y.magnitude, forward, what + ", y");
@@ -105,6 +103,13 @@ void expect_agreement(const naive::LinearInputs& in, const std::string& what) {
   const Estimate dx = naive::linear_backward(in), sum = naive::added_to(in.dx, dx);
   expect_within(actual[1], dx.value, dx.magnitude, backward, what + ", dx");
   expect_within(actual[2], sum.value, sum.magnitude, backward, what + ", dx added");
+}
+
+template <class Real>
+void expect_agreement(const naive::LinearInputs& in, const std::string& what) {
+  const Tables actual =
+      on_all_devices<Real>(what, [&](Device<Real>& device) { return evaluate(device, in); });
+  expect_close<Real>(actual, in, what);
 }
 
 template <class Real>
@@ -140,6 +145,25 @@ TYPED_TEST(LinearTest, EverySetOfPartsAgreesWithPlainLoops) {
     for (const auto activation : kActivations) {
       expect_agreement<TypeParam>(make_inputs<TypeParam>(activation, 65, 31, 35, parts),
                                   "parts " + std::to_string(mask));
+    }
+  }
+}
+
+/// The products alone are tested elsewhere; here it is what surrounds them, blocks of columns that
+/// are no whole tiles, and the order that swiglu gives the rows.
+TEST(EmulatedLinear, AgreesWithPlainLoops) {
+  for (const auto method : {GemmMethod::fp16x3, GemmMethod::bf16x6}) {
+    const auto one = make_cpu<float>(1, method), three = make_cpu<float>(3, method);
+    EXPECT_NE(one->description().find("sm_90 Tensor Cores"), std::string::npos);
+    for (const std::int64_t columns : {1, 33, 300}) {
+      for (const auto activation : kActivations) {
+        const std::string what = "emulated, " + std::to_string(columns) + " columns";
+        const auto in = make_inputs<float>(activation, 129, 130, columns);
+        const Tables result = evaluate(*one, in);
+        expect_close<float>(result, in, what);
+        expect_same_bits(evaluate(*three, in), result, what);
+        EXPECT_NE(result.front().values, evaluate(*devices<float>().front(), in).front().values);
+      }
     }
   }
 }
