@@ -8,6 +8,8 @@ include(CMakePackageConfigHelpers)
 set_target_properties(trine trine_gemm PROPERTIES VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set_target_properties(trine_gemm PROPERTIES EXPORT_NAME gemm)
+# libtrine finds libtrine_gemm beside it, wherever both are.
+set_target_properties(trine PROPERTIES INSTALL_RPATH "$ORIGIN")
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/trine)
 
 install(TARGETS trine trine_gemm EXPORT trineTargets
