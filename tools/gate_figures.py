@@ -1,8 +1,7 @@
 """From the benchmark's report to the receipt's figures, and from those to gates: what fast and accurate mean for trine's products."""
 import receipt
 
-# Of a method's word, measured on the chip (docs/performance-notes.md): TFLOP/s of large square products that a library reaches
-# (FP32, TF32, BF16) and of wgmma alone (FP16).
+# TFLOP/s of one product of words, measured on the chip: large square products of cuBLAS, and for FP16 wgmma alone, which is more.
 PEAK = {"H200": {"fp32": 51.0, "tf32": 393.0, "bf16": 790.0, "fp16": 801.0}}
 ACCURATE = ("fp16x3", "tf32x3", "bf16x6", "bf16x9")
 LARGE, STEP = "s32_17280", "s32_192"
