@@ -67,7 +67,17 @@ def last_line(text):
     return lines[-1][:300] if lines else "it printed nothing"
 
 
-def case_of(program, suite, case):
+def skip_reasons(output):
+    """Test -> why it skipped, from what a GoogleTest program printed."""
+    found = {}
+    for block in output.split("[ RUN      ] ")[1:]:
+        name, _, text = block.partition("\n")
+        if "[  SKIPPED ]" in text:
+            found[name] = last_line(text.split("Skipped\n", 1)[-1].split("[  SKIPPED ]")[0])
+    return found
+
+
+def case_of(program, suite, case, reasons):
     """The receipt's entry of one test of a GoogleTest program."""
     name = safe_name(program, suite, case["name"])
     try:
@@ -80,7 +90,7 @@ def case_of(program, suite, case):
     if worst is not None and not math.isfinite(worst):
         return receipt.test(name, "failed", None, reason=f"its worst error is {worst}")
     if case.get("result") != "COMPLETED":
-        return receipt.test(name, "not run", None, reason=f"the test says {case.get('result', 'nothing').lower()}")
+        return receipt.test(name, "not run", None, reason=reasons.get(f"{suite}.{case['name']}", f"it was {case.get('result', 'not begun').lower()}"))
     return receipt.test(name, "passed", worst)
 
 
@@ -91,7 +101,7 @@ def run_test_program(program, env):
         entries = []
         if report.exists():
             suites = json.loads(report.read_text())["testsuites"]
-            entries = [case_of(program.name, suite["name"], case) for suite in suites for case in suite["testsuite"]]
+            entries = [case_of(program.name, suite["name"], case, skip_reasons(output)) for suite in suites for case in suite["testsuite"]]
     failed = any(entry["status"] == "failed" for entry in entries)
     if status is None:
         entries.append(receipt.test(safe_name(program.name), "failed", reason=f"it took more than {TEST_SECONDS} s"))
@@ -157,12 +167,15 @@ def run_benchmark(programs, env, out, arguments):
     return json.loads(report.read_text()), receipt.test("benchmark", "passed")
 
 
-def read_clocks():
-    """What nvidia-smi says of the first device, or None."""
+def query_device(fields):
+    """What nvidia-smi says of the first device, field by field, or None."""
     if not shutil.which("nvidia-smi"):
         return None
-    status, output = run(["nvidia-smi", "-i", "0", f"--query-gpu={','.join(CLOCKS)}", "--format=csv,noheader,nounits"], os.environ, 30)
+    status, output = run(["nvidia-smi", "-i", "0", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"], os.environ, 30)
     values = [word.strip() for word in output.splitlines()[0].split(",")] if status == 0 and output else []
-    if len(values) != len(CLOCKS):
-        return None
-    return {name: float(value) if re.fullmatch(r"[0-9.]+", value) else value for name, value in zip(CLOCKS, values)}
+    return dict(zip(fields, values)) if len(values) == len(fields) else None
+
+
+def read_clocks():
+    values = query_device(CLOCKS)
+    return values and {name: float(value) if re.fullmatch(r"[0-9.]+", value) else value for name, value in values.items()}

@@ -26,6 +26,7 @@ if "--gtest_filter=*Small*" in sys.argv:
 out = next(a for a in sys.argv if a.startswith("--gtest_output=json:"))[20:]
 assert "NVIDIA_TF32_OVERRIDE" not in os.environ and os.environ["LD_LIBRARY_PATH"].startswith({folder!r})
 cases = {cases!r}
+print("[ RUN      ] Gemm.Ran\\n[       OK ] Gemm.Ran\\n[ RUN      ] Gemm.Other\\na.cpp:3: Skipped\\nno such kernel\\n\\n[  SKIPPED ] Gemm.Other")
 json.dump({{"testsuites": [{{"name": "Gemm", "testsuite": cases}}]}}, open(out, "w"))
 sys.exit({status})
 """
@@ -48,7 +49,9 @@ if tool == "synccheck":
 sys.exit(subprocess.run(sys.argv[5:]).returncode)
 """
 
-SMI = "#!/bin/sh\necho '1980, 1980, 3201, 120.5, 700.00, 40'\n"
+SMI = """#!/bin/sh
+case "$*" in *=name,*) echo 'NVIDIA H200, 580.2' ;; *) echo '1980, 1980, 3201, 120.5, 700.00, 40' ;; esac
+"""
 
 
 def figure(method, seconds, rms):
@@ -115,7 +118,9 @@ class GateRun(unittest.TestCase):
         self.assertEqual((written["driver"], written["toolkit"]), ("580.1", "CUDA 13.0, cuBLAS 13.1"))
         self.assertEqual(written["clocks"]["before"]["power.limit"], 700)
         self.assertEqual(tests["cuda_gemm_bits_test.Gemm.Small/fp16x3"], {"name": "cuda_gemm_bits_test.Gemm.Small/fp16x3", "status": "passed", "worst": 0.25})
-        self.assertEqual(tests["cuda_gemm_bits_test.Gemm.Other"]["status"], "not run")
+        self.assertEqual(tests["cuda_gemm_bits_test.Gemm.Other"], {"name": "cuda_gemm_bits_test.Gemm.Other", "status": "not run", "worst": None,
+                                                                   "reason": "no such kernel"})
+        self.assertIn("not run  1 test: no such kernel", done.stdout)
         self.assertEqual(tests["gate.fp16x3.s32_17280.speedup"], {"name": "gate.fp16x3.s32_17280.speedup", "status": "passed", "worst": 4.0, "limit": 3.5})
         figures = {f["name"]: f["value"] for f in written["figures"]}
         for figure_name, value in {"gemm.fp16x3.s32_17280.speedup": 4, "gemm.fp16x3.s32_192.nodes_speedup": 4, "gemm.fp16x3.rms_over_sgemm": 0.5,
@@ -142,14 +147,17 @@ class GateRun(unittest.TestCase):
 
     def test_a_crash_is_a_failure(self):
         self.put("binaries/cuda_gemm_bits_test", "#!/bin/sh\necho boom\nexit 139\n")
-        done, _, _, tests = self.run_gate("--quick")
+        self.put("bin/nvidia-smi", SMI)
+        done, name, written, tests = self.run_gate("--quick")
         self.assertEqual(done.returncode, 1)
+        self.assertTrue(name.startswith("gemm_quick-h200-"))
+        self.assertEqual(written["driver"], "580.2")
         self.assertIn("boom", tests["cuda_gemm_bits_test"]["reason"])
 
     def test_without_a_gpu_nothing_passes(self):
         self.put("binaries/trine_bench_gemm", "#!/bin/sh\necho 'trine: no GPU' >&2\nexit 7\n")
         done, name, written, tests = self.run_gate()
-        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.returncode, 2, done.stdout)
         self.assertTrue(name.startswith("gemm-unknown-"))
         self.assertEqual({t["status"] for t in tests.values()}, {"not run"})
         self.assertIn("no GPU", tests["benchmark"]["reason"])
