@@ -26,7 +26,14 @@ template <class SchemeT, int kRowTilesT, int kColumnsT, int kTogetherT, int kSta
 struct Config {
   using S = SchemeT;
   static constexpr int kRowTiles = kRowTilesT;
-  static constexpr int kColumns = kColumnsT;
+  static constexpr int kTileColumns = kColumnsT;
+#if __CUDA_ARCH__ / 100 == 10
+  // The assembler for compute capability 10 spills with more.
+  static constexpr int kColumns = 64;
+#else
+  static constexpr int kColumns = kTileColumns;  ///< of a tile, that are computed together
+#endif
+  static constexpr int kParts = kTileColumns / kColumns;
   static constexpr int kTogether = kTogetherT;
   static constexpr int kStages = kStagesT;
   static constexpr bool kTransposed = kTransposedT;
@@ -41,11 +48,31 @@ struct Config {
   static constexpr int kHalfBytes = half_bytes(kLayout);
   static constexpr int kWordBytes = kBlockBytes / 2 * S::kElementBytes;  ///< of a (block, chunk)
   static constexpr int kXBytes = kRows * kInterval * 4;
-  static constexpr int kWBytes = S::kWords * kOutBlocks * kHalfBytes;
+  /// The host computes with it too: it must not depend on the architecture.
+  static constexpr int kWBytes = S::kWords * kTileColumns / kBlock * kHalfBytes;
   static constexpr int kStageBytes = kXBytes + kWBytes;
   static constexpr int kSharedBytes = kStages * kStageBytes;
   static_assert(kSharedBytes <= 99 * 1024, "shared memory of a block on every relative of Ampere");
   static_assert(kStages >= 2 && kBlock % (16 * kTogether) == 0, "columns of a pass share a scale");
+};
+
+/// The walk over tiles in parts of kColumns.
+template <class T>
+struct PartWalk {
+  TileWalk tile;
+  int part = 0;
+
+  __device__ explicit PartWalk(const Product& p) : tile(p) {}
+  __device__ __forceinline__ bool more(const Product& p) const { return tile.more(p); }
+  __device__ __forceinline__ void advance(const Product& p) {
+    if (++part < T::kParts) return;
+    part = 0;
+    tile.advance(p);
+  }
+  __device__ __forceinline__ std::int64_t first_row() const {
+    return std::int64_t{tile.row} * T::kRows;
+  }
+  __device__ __forceinline__ int out() const { return tile.out * T::kParts + part; }
 };
 
 /// Starts this thread's copies of stage after stage, tile after tile.
@@ -73,10 +100,10 @@ class Feeder {
 
  private:
   __device__ __forceinline__ void start_tile() {
-    const std::int64_t row = std::int64_t{tile_.row} * T::kRows;
+    const std::int64_t row = tile_.first_row();
     last_row_ = static_cast<int>(min(p_.m - row, std::int64_t{T::kRows})) - 1;
     x_ = left_.x + row * left_.stride;
-    w_ = p_.w.words + tile_.out * T::kOutBlocks * p_.w.out_stride;
+    w_ = p_.w.words + tile_.out() * T::kOutBlocks * p_.w.out_stride;
   }
 
   /// Rows past the matrix are its last row once more: nobody looks at their results.
@@ -119,7 +146,7 @@ class Feeder {
   const float* x_;         ///< first row of the tile
   const std::uint8_t* w_;  ///< first chunk of the tile's first block
   std::uint32_t shared_;
-  TileWalk tile_;
+  PartWalk<T> tile_;
   int last_row_, interval_ = 0;
 };
 
@@ -266,12 +293,12 @@ __device__ __forceinline__ void add_interval(float (&sum)[T::kRowTiles][T::kColu
 
 template <class T, class Epilogue>
 __device__ __forceinline__ void finish(const float (&sum)[T::kRowTiles][T::kColumns / 2],
-                                       const EpilogueArgs& args, const TileWalk& tile) {
+                                       const EpilogueArgs& args, const PartWalk<T>& tile) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const std::int64_t row = std::int64_t{tile.row} * T::kRows;
+  const std::int64_t row = tile.first_row();
   TilePart part;
-  part.column = tile.out * T::kColumns + 4 * (lane % 4);
-  part.whole = row + T::kRows <= args.m && (tile.out + 1) * T::kColumns <= args.whole_columns;
+  part.column = tile.out() * T::kColumns + 4 * (lane % 4);
+  part.whole = row + T::kRows <= args.m && (tile.out() + 1) * T::kColumns <= args.whole_columns;
 #pragma unroll
   for (int r = 0; r < T::kRowTiles; ++r) {
     part.row[0] = row + warp * T::kWarpRows + 16 * r + row_in_group(lane);
@@ -291,8 +318,8 @@ __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
   for (int s = 0; s < T::kStages - 1; ++s) feeder.feed(s);
   int slot = 0;
-  for (TileWalk tile(p); tile.more(p); tile.advance(p)) {
-    const float* ratios = p.w.ratio + tile.out * T::kOutBlocks * p.w.ratio_out_stride;
+  for (PartWalk<T> tile(p); tile.more(p); tile.advance(p)) {
+    const float* ratios = p.w.ratio + tile.out() * T::kOutBlocks * p.w.ratio_out_stride;
     float sum[T::kRowTiles][T::kColumns / 2] = {};
     for (int interval = 0; interval < 2 * p.w.chunks; ++interval) {
       float ratio[T::kOutBlocks];

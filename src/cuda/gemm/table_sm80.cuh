@@ -10,7 +10,7 @@ template <class T, class Epilogue>
 Kernel kernel() {
   return {.function = reinterpret_cast<const void*>(&gemm_sm80<T, Epilogue>),
           .rows = T::kRows,
-          .columns = T::kColumns,
+          .columns = T::kTileColumns,
           .threads = kThreads,
           .shared_bytes = T::kSharedBytes,
           .blocks_per_multiprocessor = 2};
