@@ -67,13 +67,6 @@ enum class GemmActivation {
   swiglu,  ///< z = [v | g]: y = v sigmoid(g), half as wide as z
 };
 
-/// A matrix in the words of a method, as one product writes it for the next to read. Opaque memory
-/// of `gemm_planes_bytes` bytes.
-struct GemmPlanes {
-  void* data = nullptr;
-  std::int64_t cols = 0;
-};
-
 class GemmWeight;
 
 /// y = activation(z) + residual,  z = x w^T + bias + addend.
@@ -81,16 +74,14 @@ struct GemmForwardArgs {
   std::int64_t m = 0;
   const float* x = nullptr;  ///< (m, k)
   std::int64_t ldx = 0;
-  GemmPlanes x_planes{};         ///< instead of x
   const float* addend = nullptr;  ///< (m, n) or null
   std::int64_t ld_addend = 0;
   float* pre = nullptr;  ///< (m, n) out or null: z, for the backward pass; may alias addend
   std::int64_t ld_pre = 0;
   const float* residual = nullptr;  ///< (m, out) or null
   std::int64_t ld_residual = 0;
-  float* y = nullptr;  ///< (m, out) out, or null if y_planes is given; may alias residual
+  float* y = nullptr;  ///< (m, out) out; may alias residual
   std::int64_t ldy = 0;
-  GemmPlanes y_planes{};  ///< out or null: y again, split for the next product
   float* row_statistics = nullptr;  ///< (m, ceil(out/64), 2) out or null: sum of squares and largest
                                     ///< magnitude of each 64 columns of y
   void* workspace = nullptr;        ///< of `GemmContext::workspace_bytes` bytes, 256-aligned
@@ -102,14 +93,12 @@ struct GemmBackwardArgs {
   std::int64_t m = 0;
   const float* dy = nullptr;  ///< (m, n)
   std::int64_t ldy = 0;
-  GemmPlanes dy_planes{};  ///< instead of dy
   GemmActivation activation = GemmActivation::none;
   const float* pre = nullptr;
   std::int64_t ld_pre = 0;
   bool add = false;     ///< add to dx; only without an activation
   float* dx = nullptr;  ///< out
   std::int64_t ldx = 0;
-  GemmPlanes dx_planes{};  ///< out or null: dx again, split; only without swiglu
   void* workspace = nullptr;
 };
 
@@ -144,13 +133,13 @@ class GemmContext {
   /// rows that do not start at multiples of 16 bytes, or the method is fp32 and something follows
   /// the product.
   std::size_t workspace_bytes(const GemmWeight& weight, std::int64_t m) const;
-  std::size_t planes_bytes(GemmMethod method, std::int64_t m, std::int64_t cols) const;
 
   void forward(const GemmWeight& weight, const GemmForwardArgs& args);
   void backward(const GemmWeight& weight, const GemmBackwardArgs& args);
 
-  /// Rows of x with Inf or NaN since the last call of this function: their results are NaN. Waits
-  /// for the stream. -1 if there were none, else the smallest such row of the last call.
+  /// The smallest row whose product was NaN since the last call of this function, -1 if there was
+  /// none. Inf or NaN in a row of x makes the whole row of the product NaN, and leaves the other rows
+  /// alone; with fp32 they spread as IEEE arithmetic has it. Waits for the stream.
   std::int64_t first_bad_row();
 
  private:

@@ -90,7 +90,8 @@ constexpr std::span<const WordProduct> gemm_products(GemmMethod method) {
 constexpr int promotion_interval(GemmMethod method, GemmArch arch) {
   const GemmWord word = gemm_word(method);
   if (word == GemmWord::fp32) return 0;
-  return word == GemmWord::tf32 || arch == GemmArch::sm_80 ? 32 : 64;
+  // Only Hopper's own kernels have the registers for 64; the portable ones run everywhere else.
+  return word == GemmWord::tf32 || arch != GemmArch::sm_90 ? 32 : 64;
 }
 
 }  // namespace trine

@@ -119,9 +119,9 @@ inline int clamped_exponent(float largest) {
 inline std::vector<std::vector<int>> steps_of_sixteen(WordType type, bool ampere) {
   std::vector<std::vector<int>> steps;
   if (type != WordType::tf32) {
-    const int length = ampere ? 8 : 16;
+    if (ampere) return {{0, 1, 4, 5, 8, 9, 12, 13}, {2, 3, 6, 7, 10, 11, 14, 15}};
     for (int k = 0; k < 16; ++k) {
-      if (k % length == 0) steps.emplace_back();
+      if (k == 0) steps.emplace_back();
       steps.back().push_back(k);
     }
     return steps;

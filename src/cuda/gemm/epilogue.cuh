@@ -8,8 +8,10 @@
 
 namespace trine::cuda {
 
+/// Four neighbours of a row. kWhole: all four exist and lie at a multiple of 16 bytes.
+template <bool kWhole>
 __device__ __forceinline__ float4 load4(const float* p, int left, bool wide) {
-  if (wide && left >= 4) return *reinterpret_cast<const float4*>(p);
+  if (kWhole || (wide && left >= 4)) return *reinterpret_cast<const float4*>(p);
   float4 v = make_float4(0, 0, 0, 0);
   if (left > 0) v.x = p[0];
   if (left > 1) v.y = p[1];
@@ -18,8 +20,9 @@ __device__ __forceinline__ float4 load4(const float* p, int left, bool wide) {
   return v;
 }
 
+template <bool kWhole>
 __device__ __forceinline__ void store4(float* p, float4 v, int left, bool wide) {
-  if (wide && left >= 4) {
+  if (kWhole || (wide && left >= 4)) {
     *reinterpret_cast<float4*>(p) = v;
     return;
   }
@@ -40,7 +43,12 @@ __device__ __forceinline__ float4 map4(float4 a, float4 b, Function f) {
 __device__ __forceinline__ float4 add4(float4 a, float4 b) {
   return map4(a, b, [](float x, float y) { return x + y; });
 }
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+/// 1 / (1 + e^-x) to about 2 ulp.
+__device__ __forceinline__ float sigmoid(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(1.0f + expf(-x)));
+  return y;
+}
 /// d/dx (x sigmoid(x)).
 __device__ __forceinline__ float silu_slope(float x) {
   const float s = sigmoid(x);
@@ -51,6 +59,7 @@ __device__ __forceinline__ float silu_slope(float x) {
 struct TilePart {
   std::int64_t row[2];  ///< the two rows
   int column;           ///< first of the thread's columns: further groups are 16 apart
+  bool whole;           ///< all rows and columns of the tile exist and lie at multiples of 16 bytes
 };
 
 /// The four values of row half `h` in group `group` of 16 columns.
@@ -59,6 +68,12 @@ __device__ __forceinline__ float4 group4(const float (&d)[kCount], int group, in
   const int i = 8 * group + 2 * h;
   return make_float4(d[i], d[i + 1], d[i + 4], d[i + 5]);
 }
+
+/// Stores go straight to memory.
+struct NoStaging {
+  static constexpr bool kExists = false;
+  __device__ void store(const float4 (&)[2][2], int, std::int64_t, int) const {}
+};
 
 /// Partial sums of squares and largest magnitudes of 64 columns, over the four threads of a row.
 struct RowStatistics {
@@ -90,63 +105,143 @@ struct RowStatistics {
 
 /// z = d gain + bias + addend; y = z or silu(z) + residual. Backward: y = z silu'(before).
 struct LinearEpilogue {
-  template <int kCount>
-  __device__ static void run(const float (&d)[kCount], const EpilogueArgs& a,
-                             const TilePart& part) {
-    constexpr int kGroups = kCount / 8;
-#pragma unroll
-    for (int block = 0; block < (kGroups + 3) / 4; ++block) {
-      RowStatistics statistics;
-#pragma unroll
-      for (int i = 0; i < (kGroups < 4 ? kGroups : 4); ++i) {
-        const int group = 4 * block + i, column = part.column + 16 * group;
-        four(d, a, part, group, column, statistics);
-      }
-      if (a.statistics) {
-        statistics.store(a, part, (part.column + 64 * block) / 64, (a.n + 63) / 64);
-      }
+  template <int kCount, class Staging>
+  __device__ static __forceinline__ void run(const float (&d)[kCount], const EpilogueArgs& a,
+                                             const TilePart& part, const Staging& staging) {
+    if (Staging::kExists && a.staged && a.bare) {
+      bare(d, a, part, staging);
+    } else if (part.whole) {
+      columns<true>(d, a, part, staging);
+    } else {
+      columns<false>(d, a, part, staging);
     }
   }
 
  private:
-  template <int kCount>
-  __device__ static __forceinline__ void four(const float (&d)[kCount], const EpilogueArgs& a,
-                                              const TilePart& part, int group, int column,
-                                              RowStatistics& statistics) {
-    const int left = a.n - column;
-    const float4 bias = a.bias ? load4(a.bias + column, left, true) : make_float4(0, 0, 0, 0);
+  /// Nothing but a bias: the short way, which small inner dimensions need.
+  template <int kCount, class Staging>
+  __device__ static __forceinline__ void bare(const float (&d)[kCount], const EpilogueArgs& a,
+                                              const TilePart& part, const Staging& staging) {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      const std::int64_t row = part.row[h];
-      if (row >= a.m || left <= 0) continue;
-      float4 z = map4(group4(d, group, h), bias, [&](float x, float b) { return fmaf(x, a.gain, b); });
-      if (a.addend.data) {
-        z = add4(z, load4(a.addend.data + row * a.addend.stride + column, left, a.addend.wide));
+    for (int group = 0; group < kCount / 8; group += 2) {
+      float4 z[2][2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          z[i][h] = map4(group4(d, group + i, h), [&](float x) { return x * a.gain; });
+        }
+        if (a.bias) {
+          const int column = part.column + 16 * (group + i);
+          const float4 bias = load4<false>(a.bias + column, a.n - column, true);
+#pragma unroll
+          for (int h = 0; h < 2; ++h) {
+            z[i][h] = map4(group4(d, group + i, h), bias, [&](float x, float b) { return fmaf(x, a.gain, b); });
+          }
+        }
       }
-      if (a.pre.data) store4(a.pre.data + row * a.pre.stride + column, z, left, a.pre.wide);
-      if (a.silu) z = map4(z, [](float x) { return x * sigmoid(x); });
-      if (a.before.data) {
-        const float4 p = load4(a.before.data + row * a.before.stride + column, left, a.before.wide);
-        z = map4(z, p, [](float x, float q) { return x * silu_slope(q); });
-      }
-      if (a.residual.data) {
-        z = add4(z, load4(a.residual.data + row * a.residual.stride + column, left,
-                          a.residual.wide));
-      }
-      if (a.statistics) statistics.add(h, z);
-      if (a.y.data) store4(a.y.data + row * a.y.stride + column, z, left, a.y.wide);
+      staging.store(z, part.column + 16 * group, part.row[0], group / 2);
     }
   }
+
+  /// Two groups of 16 columns at a time: few branches, and loads in flight together.
+  template <bool kWhole, int kCount, class Staging>
+  __device__ static __forceinline__ void columns(const float (&d)[kCount], const EpilogueArgs& a,
+                                                 const TilePart& part, const Staging& staging) {
+    RowStatistics statistics;
+#pragma unroll
+    for (int group = 0; group < kCount / 8; group += 2) {
+      const Place<kWhole> place(a, part, part.column + 16 * group);
+      float4 z[2][2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const float4 bias = a.bias ? load4<kWhole>(a.bias + place.column(i), place.left(i), true)
+                                   : make_float4(0, 0, 0, 0);
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          z[i][h] = map4(group4(d, group + i, h), bias,
+                         [&](float x, float b) { return fmaf(x, a.gain, b); });
+        }
+      }
+      if (a.addend.data) place.combine(z, a.addend, [](float x, float y) { return x + y; });
+      if (a.pre.data) place.store(z, a.pre);
+      if (a.silu) place.apply(z, [](float x) { return x * sigmoid(x); });
+      if (a.before.data) {
+        place.combine(z, a.before, [](float x, float q) { return x * silu_slope(q); });
+      }
+      if (a.residual.data) place.combine(z, a.residual, [](float x, float y) { return x + y; });
+      if (a.statistics) {
+        place.collect(z, statistics);
+        if (group % 4 == 2) {
+          statistics.store(a, part, (part.column + 16 * group) / 64, (a.n + 63) / 64);
+          statistics = {};
+        }
+      }
+      if (Staging::kExists && a.staged) {
+        staging.store(z, part.column + 16 * group, part.row[0], group / 2);
+      } else {
+        place.store(z, a.y);
+      }
+    }
+  }
+
+  /// The two groups of two rows in the matrices around the product.
+  template <bool kWhole>
+  struct Place {
+    const TilePart& part;
+    int first, n;
+    bool exists[2];
+
+    __device__ __forceinline__ Place(const EpilogueArgs& a, const TilePart& part_, int column)
+        : part(part_), first(column), n(a.n) {
+      exists[0] = kWhole || part.row[0] < a.m;
+      exists[1] = kWhole || part.row[1] < a.m;
+    }
+    __device__ __forceinline__ int column(int i) const { return first + 16 * i; }
+    __device__ __forceinline__ int left(int i) const { return n - column(i); }
+
+    template <class Function>
+    __device__ __forceinline__ void each(Function f) const {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          if (kWhole || (exists[h] && left(i) > 0)) f(i, h);
+        }
+      }
+    }
+    template <class T>
+    __device__ __forceinline__ T* at(const DeviceMatrix<T>& matrix, int i, int h) const {
+      return matrix.data + part.row[h] * matrix.stride + column(i);
+    }
+    template <class Function>
+    __device__ __forceinline__ void combine(float4 (&z)[2][2], const DeviceMatrix<const float>& matrix,
+                                            Function f) const {
+      float4 other[2][2];
+      each([&](int i, int h) { other[i][h] = load4<kWhole>(at(matrix, i, h), left(i), matrix.wide); });
+      each([&](int i, int h) { z[i][h] = map4(z[i][h], other[i][h], f); });
+    }
+    template <class Function>
+    __device__ __forceinline__ void apply(float4 (&z)[2][2], Function f) const {
+      each([&](int i, int h) { z[i][h] = map4(z[i][h], f); });
+    }
+    __device__ __forceinline__ void store(const float4 (&z)[2][2],
+                                          const DeviceMatrix<float>& matrix) const {
+      each([&](int i, int h) { store4<kWhole>(at(matrix, i, h), z[i][h], left(i), matrix.wide); });
+    }
+    __device__ __forceinline__ void collect(const float4 (&z)[2][2], RowStatistics& statistics) const {
+      each([&](int i, int h) { statistics.add(h, z[i][h]); });
+    }
+  };
 };
 
 /// z = [v | g] = d gain + bias + addend; y = v sigmoid(g) + residual. The packed weight has rows of v
 /// and g in turn, 32 of each, so that groups 0, 1 of 64 columns are v and groups 2, 3 their gates.
 struct SwigluEpilogue {
-  template <int kCount>
-  __device__ static void run(const float (&d)[kCount], const EpilogueArgs& a,
-                             const TilePart& part) {
+  template <int kCount, class Staging>
+  __device__ static __forceinline__ void run(const float (&d)[kCount], const EpilogueArgs& a,
+                                             const TilePart& part, const Staging&) {
     static_assert(kCount % 32 == 0, "whole blocks of 64 columns");
-    const int half = a.n / 2;
 #pragma unroll
     for (int block = 0; block < kCount / 32; ++block) {
 #pragma unroll
@@ -154,43 +249,47 @@ struct SwigluEpilogue {
         // part.column counts packed columns; 64 of them are 32 of y.
         const int packed = part.column + 64 * block;
         const int column = packed / 64 * 32 + packed % 64 + 16 * i;
-        pair(d, a, part, 4 * block + i, column, half);
+        if (part.whole) {
+          pair<true>(d, a, part, 4 * block + i, column);
+        } else {
+          pair<false>(d, a, part, 4 * block + i, column);
+        }
       }
     }
   }
 
  private:
-  template <int kCount>
+  template <bool kWhole, int kCount>
   __device__ static __forceinline__ void pair(const float (&d)[kCount], const EpilogueArgs& a,
-                                              const TilePart& part, int group, int column,
-                                              int half) {
-    const int left = half - column;
+                                              const TilePart& part, int group, int column) {
+    const int half = a.n / 2, left = half - column;
     const bool aligned = half % 4 == 0;
-    float4 z[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const std::int64_t row = part.row[h];
-      if (row >= a.m || left <= 0) continue;
+      if (!kWhole && (row >= a.m || left <= 0)) continue;
+      float4 z[2];
 #pragma unroll
       for (int gate = 0; gate < 2; ++gate) {
         const int c = column + gate * half;
-        const float4 bias = a.bias ? load4(a.bias + c, left, aligned) : make_float4(0, 0, 0, 0);
+        const float4 bias =
+            a.bias ? load4<kWhole>(a.bias + c, left, aligned) : make_float4(0, 0, 0, 0);
         z[gate] = map4(group4(d, group + 2 * gate, h), bias,
                        [&](float x, float b) { return fmaf(x, a.gain, b); });
         if (a.addend.data) {
-          z[gate] = add4(z[gate], load4(a.addend.data + row * a.addend.stride + c, left,
-                                        a.addend.wide && aligned));
+          z[gate] = add4(z[gate], load4<kWhole>(a.addend.data + row * a.addend.stride + c, left,
+                                                a.addend.wide && aligned));
         }
         if (a.pre.data) {
-          store4(a.pre.data + row * a.pre.stride + c, z[gate], left, a.pre.wide && aligned);
+          store4<kWhole>(a.pre.data + row * a.pre.stride + c, z[gate], left, a.pre.wide && aligned);
         }
       }
       float4 y = map4(z[0], z[1], [](float v, float g) { return v * sigmoid(g); });
       if (a.residual.data) {
-        y = add4(y, load4(a.residual.data + row * a.residual.stride + column, left,
-                          a.residual.wide));
+        y = add4(y, load4<kWhole>(a.residual.data + row * a.residual.stride + column, left,
+                                  a.residual.wide));
       }
-      store4(a.y.data + row * a.y.stride + column, y, left, a.y.wide);
+      store4<kWhole>(a.y.data + row * a.y.stride + column, y, left, a.y.wide);
     }
   }
 };
@@ -198,9 +297,20 @@ struct SwigluEpilogue {
 /// Backward through y = v sigmoid(g): d gain is dy (m, n); before = [v | g] and y = [dv | dg] are
 /// (m, 2 n).
 struct SwigluBackwardEpilogue {
-  template <int kCount>
-  __device__ static void run(const float (&d)[kCount], const EpilogueArgs& a,
-                             const TilePart& part) {
+  template <int kCount, class Staging>
+  __device__ static __forceinline__ void run(const float (&d)[kCount], const EpilogueArgs& a,
+                                             const TilePart& part, const Staging&) {
+    if (part.whole) {
+      columns<true>(d, a, part);
+    } else {
+      columns<false>(d, a, part);
+    }
+  }
+
+ private:
+  template <bool kWhole, int kCount>
+  __device__ static __forceinline__ void columns(const float (&d)[kCount], const EpilogueArgs& a,
+                                                 const TilePart& part) {
     const bool aligned = a.n % 4 == 0;
 #pragma unroll
     for (int group = 0; group < kCount / 8; ++group) {
@@ -208,16 +318,17 @@ struct SwigluBackwardEpilogue {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const std::int64_t row = part.row[h];
-        if (row >= a.m || left <= 0) continue;
+        if (!kWhole && (row >= a.m || left <= 0)) continue;
         const float4 dy = map4(group4(d, group, h), [&](float x) { return x * a.gain; });
         const float* before = a.before.data + row * a.before.stride + column;
-        const float4 v = load4(before, left, a.before.wide);
-        const float4 s = map4(load4(before + a.n, left, a.before.wide && aligned), sigmoid);
+        const float4 v = load4<kWhole>(before, left, a.before.wide);
+        const float4 s = map4(load4<kWhole>(before + a.n, left, a.before.wide && aligned),
+                              [](float g) { return sigmoid(g); });
         float* out = a.y.data + row * a.y.stride + column;
-        store4(out, map4(dy, s, [](float x, float y) { return x * y; }), left, a.y.wide);
+        store4<kWhole>(out, map4(dy, s, [](float x, float y) { return x * y; }), left, a.y.wide);
         const float4 slope = map4(v, s, [](float x, float y) { return x * y * (1.0f - y); });
-        store4(out + a.n, map4(dy, slope, [](float x, float y) { return x * y; }), left,
-               a.y.wide && aligned);
+        store4<kWhole>(out + a.n, map4(dy, slope, [](float x, float y) { return x * y; }), left,
+                       a.y.wide && aligned);
       }
     }
   }

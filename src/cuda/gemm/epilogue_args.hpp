@@ -18,8 +18,12 @@ struct EpilogueArgs {
   std::int64_t m = 0;
   std::int64_t first_row = 0;  ///< of the caller's matrix, for reports
   int n = 0;  ///< columns of z; half of them values, half gates with swiglu
+  /// Columns from which on a tile is not whole: 0 if any array has rows off multiples of 16 bytes.
+  int whole_columns = 0;
   float gain = 0;
   bool silu = false;
+  bool bare = false;    ///< nothing but a bias
+  bool staged = false;  ///< y leaves through the copy engine
   const float* bias = nullptr;        ///< (n)
   DeviceMatrix<const float> addend;   ///< (m, n) added to z
   DeviceMatrix<float> pre;            ///< (m, n) z

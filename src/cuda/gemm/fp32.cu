@@ -32,13 +32,14 @@ __global__ void epilogue_pass(const float* z, std::int64_t ldz, bool wide, bool 
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         float4 v = make_float4(0, 0, 0, 0);
-        if (part.row[h] < args.m) v = load4(z + part.row[h] * ldz + column, left, wide && column % 4 == 0);
+        if (part.row[h] < args.m) v = load4<false>(z + part.row[h] * ldz + column, left, wide && column % 4 == 0);
         const int i = 8 * group + 2 * h;
         d[i] = v.x, d[i + 1] = v.y, d[i + 4] = v.z, d[i + 5] = v.w;
       }
     }
+    part.whole = false;
     report_bad_rows(d, args, part);
-    Epilogue::run(d, args, part);
+    Epilogue::run(d, args, part, NoStaging{});
   }
 }
 

@@ -304,7 +304,7 @@ __device__ __forceinline__ void finish(const float (&sum)[T::kRowTiles][T::kColu
     part.row[0] = row + warp * T::kWarpRows + 16 * r + row_in_group(lane);
     part.row[1] = part.row[0] + 8;
     report_bad_rows(sum[r], args, part);
-    Epilogue::run(sum[r], args, part);
+    Epilogue::run(sum[r], args, part, NoStaging{});
   }
 }
 

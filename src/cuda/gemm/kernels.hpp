@@ -33,7 +33,8 @@ struct Kernel {
 
 using KernelsByTile = std::array<Kernel, kTileKinds>;
 
-/// Kernels with copy engine and wgmma; arguments (CUtensorMap of x, Product, EpilogueArgs).
+/// Kernels with copy engine and wgmma; arguments (CUtensorMap of x, of y, Product,
+/// EpilogueArgs).
 KernelsByTile sm90_tf32(Direction, EpilogueKind);
 KernelsByTile sm90_tf32x3(Direction, EpilogueKind);
 KernelsByTile sm90_bf16(Direction, EpilogueKind);

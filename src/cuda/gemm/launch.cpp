@@ -12,6 +12,9 @@ namespace {
 /// Rate of a tile shape relative to `wide` when every multiprocessor has one (docs/gemm.md).
 constexpr std::array<double, kTileKinds> kRate = {1.0, 1.04, 0.85, 0.6};
 
+/// Rows of y that a warp of a Hopper kernel stores at a time.
+constexpr int kStagedRows = 16;
+
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
@@ -59,18 +62,24 @@ void launch(const Kernel& kernel, KernelFamily family, const LeftOperand& x, std
   product.w = w;
   product.m = m;
   product.tiles_out = static_cast<int>(tiles_out(kernel, w));
-  product.tiles = ceil_divide(m, kernel.rows) * product.tiles_out;
+  product.tiles_down = static_cast<int>(ceil_divide(m, kernel.rows));
   product.halves = x.parts == 2;
   std::int64_t blocks = multiprocessors * std::max(1, kernel.blocks_per_multiprocessor);
   // Resident weights: every block keeps to its columns.
   if (kernel.resident_chunks) blocks = blocks / product.tiles_out * product.tiles_out;
-  const dim3 grid(static_cast<unsigned>(std::min(product.tiles, blocks)));
+  blocks = std::min(blocks, std::int64_t{product.tiles_down} * product.tiles_out);
+  product.step_down = static_cast<int>(blocks / product.tiles_out);
+  product.step_out = static_cast<int>(blocks % product.tiles_out);
+  const dim3 grid(static_cast<unsigned>(blocks));
   const dim3 block(static_cast<unsigned>(kernel.threads));
   EpilogueArgs epilogue = args;
   cudaError_t status;
   if (family == KernelFamily::sm90) {
-    CUtensorMap map = describe_rows(x, m, kernel.rows);
-    void* arguments[] = {&map, &product, &epilogue};
+    CUtensorMap x_map = describe_rows(x, m, kernel.rows), y_map{};
+    if (args.staged) {
+      y_map = describe_rows({args.y.data, args.y.stride, args.n, 1, args.n}, m, kStagedRows);
+    }
+    void* arguments[] = {&x_map, &y_map, &product, &epilogue};
     status = cudaLaunchKernel(kernel.function, grid, block, arguments, kernel.shared_bytes, stream);
   } else {
     LeftOperand left = x;

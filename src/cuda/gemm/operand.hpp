@@ -56,8 +56,8 @@ struct LeftOperand {
 struct Product {
   PackedOperand w;
   std::int64_t m = 0;
-  std::int64_t tiles = 0;
-  int tiles_out = 0;
+  int tiles_down = 0, tiles_out = 0;  ///< of the kernel's shape
+  int step_down = 0, step_out = 0;    ///< from one tile of a block to its next
   bool halves = false;  ///< the inner dimension is [v | g]: a chunk is 32 columns of each
 };
 

@@ -27,11 +27,10 @@ __device__ __forceinline__ void mbarrier_expect_tx(std::uint32_t bar, std::uint3
 
 /// Arrives once per warp. Predicated inside the instruction: a branch here makes ptxas serialise the
 /// wgmmas around it.
-__device__ __forceinline__ void mbarrier_arrive_warp(std::uint32_t bar, int lane) {
+__device__ __forceinline__ void mbarrier_arrive_warp(std::uint32_t bar) {
   asm volatile(
-      "{\n.reg .pred p;\nbar.warp.sync 0xffffffff;\nsetp.eq.s32 p, %1, 0;\n"
-      "@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}" ::"r"(bar),
-      "r"(lane)
+      "{\n.reg .pred p;\nbar.warp.sync 0xffffffff;\nelect.sync _|p, 0xffffffff;\n"
+      "@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}" ::"r"(bar)
       : "memory");
 }
 
@@ -55,6 +54,24 @@ __device__ __forceinline__ void tma_load(std::uint32_t dst, const CUtensorMap& m
       : "memory");
 }
 
+/// A box of shared memory to a 2-D tensor; what lies outside of the tensor is left out.
+__device__ __forceinline__ void tma_store(const CUtensorMap& map, std::uint32_t src, int x, int y) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, 0, %2}], [%3];\n"
+      "cp.async.bulk.commit_group;" ::"l"(&map),
+      "r"(x), "r"(y), "r"(src)
+      : "memory");
+}
+/// Waits until all but the latest `kPending` stores of this thread have read their shared memory.
+template <int kPending>
+__device__ __forceinline__ void tma_store_wait_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
+}
+/// What this thread wrote to shared memory becomes visible to the copy engine.
+__device__ __forceinline__ void fence_async_shared() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 /// Contiguous bytes to shared memory, completing on `bar`. 16-byte aligned on both sides.
 __device__ __forceinline__ void bulk_load(std::uint32_t dst, const void* src, std::uint32_t bytes,
                                           std::uint32_t bar) {
@@ -72,6 +89,12 @@ __device__ __forceinline__ float4 load_shared_float4(std::uint32_t address) {
                : "r"(address)
                : "memory");
   return v;
+}
+
+__device__ __forceinline__ void store_shared_float4(std::uint32_t address, float4 v) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v.x), "f"(v.y),
+               "f"(v.z), "f"(v.w)
+               : "memory");
 }
 
 /// max(|a|, |b|), NaN if either is.
@@ -99,6 +122,14 @@ __device__ __forceinline__ void wgmma_commit() {
 template <int kPending>
 __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+
+/// Two warpgroups take turns at the Tensor Cores: each waits for its turn, and the other gives it.
+__device__ __forceinline__ void take_turn(int group) {
+  asm volatile("bar.sync %0, 256;" ::"r"(1 + group) : "memory");
+}
+__device__ __forceinline__ void give_turn(int group) {
+  asm volatile("bar.arrive %0, 256;" ::"r"(1 + group) : "memory");
 }
 
 /// The compiler must have the values here, and must not move them across.

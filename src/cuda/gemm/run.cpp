@@ -34,6 +34,24 @@ void advance(DeviceMatrix<T>& matrix, std::int64_t rows) {
   if (matrix.data) matrix.data += rows * matrix.stride;
 }
 
+/// How far tiles are whole (EpilogueArgs::whole_columns), in packed columns of the product.
+int whole_columns(const EpilogueArgs& args, EpilogueKind kind) {
+  const auto wide = [](const auto& matrix) { return !matrix.data || matrix.wide; };
+  if (!wide(args.addend) || !wide(args.pre) || !wide(args.residual) || !wide(args.y) || !wide(args.before)) {
+    return 0;
+  }
+  if (kind == EpilogueKind::linear) return args.n;
+  if (kind == EpilogueKind::swiglu_backward) return args.n % 4 == 0 ? args.n : 0;
+  const int half = args.n / 2;
+  return half % 4 == 0 ? half / 32 * 64 : 0;
+}
+
+/// Is there nothing but a bias?
+bool is_bare(const EpilogueArgs& args) {
+  return !args.silu && !args.addend.data && !args.pre.data && !args.residual.data && !args.before.data &&
+         !args.statistics;
+}
+
 /// The epilogue's arrays from row `rows` on.
 void advance(EpilogueArgs& args, std::int64_t rows) {
   args.first_row += rows;
@@ -78,6 +96,9 @@ void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, con
   const bool halves = !forward && weight.swiglu();
   const auto inner = static_cast<int>(forward ? weight.k : halves ? weight.n / 2 : weight.n);
   args.gain = w.gain;
+  args.whole_columns = whole_columns(args, kind);
+  args.bare = is_bare(args);
+  args.staged = family == KernelFamily::sm90 && kind == EpilogueKind::linear && args.y.wide;
   const KernelsByTile kernels = find_kernels(weight.method, family, direction, kind);
   for (std::int64_t first = 0; first < m; first += kRowsPerLaunch) {
     args.m = std::min(kRowsPerLaunch, m - first);
@@ -91,8 +112,7 @@ void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, con
 void GemmContext::Impl::run_plain(const PackedWeight& weight, Direction direction, const float* x,
                                   std::int64_t ldx, std::int64_t m, EpilogueKind kind,
                                   const EpilogueArgs& args, void* workspace) {
-  const bool bare = kind == EpilogueKind::linear && !args.silu && !args.bias && !args.addend.data &&
-                    !args.pre.data && !args.residual.data && !args.before.data && !args.statistics;
+  const bool bare = kind == EpilogueKind::linear && !args.bias && is_bare(args);
   float* z = bare ? args.y.data : static_cast<float*>(workspace);
   const std::int64_t ldz = bare ? args.y.stride : args.n;
   check(z, ErrorCode::usage,

@@ -3,7 +3,7 @@
 namespace trine::cuda {
 
 KernelsByTile sm90_bf16x6(Direction direction, EpilogueKind epilogue) {
-  return sm90::kernels<Bf16x6, 32>(direction, epilogue);
+  return sm90::kernels<Bf16x6, 64>(direction, epilogue);
 }
 
 }  // namespace trine::cuda

@@ -3,7 +3,7 @@
 namespace trine::cuda {
 
 KernelsByTile sm90_bf16x9(Direction direction, EpilogueKind epilogue) {
-  return sm90::kernels<Bf16x9, 32>(direction, epilogue);
+  return sm90::kernels<Bf16x9, 64>(direction, epilogue);
 }
 
 }  // namespace trine::cuda
