@@ -18,7 +18,7 @@ SANITIZER_SECONDS = 150  # for all of them together
 BENCHMARK_SECONDS = 420
 SANITIZER_ERRORS = 86  # the exit status that compute-sanitizer is told to use for what it finds
 SANITIZER_TOOLS = ("memcheck", "racecheck", "synccheck")
-TESTS_AT_ONCE = 3
+TESTS_AT_ONCE = 6
 SANITIZERS_AT_ONCE = 8
 # Would turn SGEMM, the baseline, into something else.
 FORBIDDEN = re.compile(r"CUBLAS_EMULAT|NVIDIA_TF32_OVERRIDE")
@@ -110,17 +110,17 @@ def run_test_program(program, env):
     return entries
 
 
-def sanitizer_entry(tool, program, env, deadline):
+def sanitizer_entry(tool, program, env, seconds_for_all, deadline):
     name = safe_name("sanitizer", tool, program.name)
     seconds = deadline - time.monotonic()
     if seconds <= 0:
-        return receipt.test(name, "not run", reason=f"the {SANITIZER_SECONDS} s for sanitizers were over")
+        return receipt.test(name, "not run", reason=f"the {seconds_for_all:g} s for sanitizers were over")
     command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", SANITIZER_ERRORS, program, "--gtest_filter=*Small*"]
     status, output = run(command, env, seconds)
     skipped = re.search(r"\[  SKIPPED \] (\d+) test", output)
     ran = re.search(r"\[  PASSED  \] (\d+) test", output)
     if status is None:
-        return receipt.test(name, "not run", reason=f"not done within the {SANITIZER_SECONDS} s for sanitizers")
+        return receipt.test(name, "not run", reason=f"not done within the {seconds_for_all:g} s for sanitizers")
     if status == SANITIZER_ERRORS:
         errors = [line for line in output.splitlines() if line.startswith("=========")]
         return receipt.test(name, "failed", reason=" ".join(errors[1:4])[:300])
@@ -144,12 +144,12 @@ def run_tests(programs, env):
     return [entry for entries in in_parallel(TESTS_AT_ONCE, run_test_program, [(p, env) for p in programs]) for entry in entries]
 
 
-def run_sanitizers(programs, env, quick):
-    reason = "skipped by --quick" if quick else "" if shutil.which("compute-sanitizer") else "compute-sanitizer is not installed"
+def run_sanitizers(programs, env, seconds):
+    reason = "no time was given to sanitizers" if seconds <= 0 else "" if shutil.which("compute-sanitizer") else "compute-sanitizer is not installed"
     if reason or not programs:
         return [receipt.test(f"sanitizer.{tool}", "not run", reason=reason or "there is no program to run") for tool in SANITIZER_TOOLS]
-    deadline = time.monotonic() + SANITIZER_SECONDS
-    return in_parallel(SANITIZERS_AT_ONCE, sanitizer_entry, [(tool, p, env, deadline) for tool in SANITIZER_TOOLS for p in programs])
+    deadline = time.monotonic() + seconds
+    return in_parallel(SANITIZERS_AT_ONCE, sanitizer_entry, [(tool, p, env, seconds, deadline) for tool in SANITIZER_TOOLS for p in programs])
 
 
 def run_benchmark(programs, env, out, arguments):

@@ -144,8 +144,9 @@ GemmRun BenchGemm::measure() const {
     MeasuredSet& measured = run.sets.emplace_back(MeasuredSet{set, {}});
     for (const auto direction : directions()) {
       for (const auto& product : set.products) {
-        measured.products.push_back({product, direction, benchmark.choose(product.shape),
-                                     benchmark.run({direction, product.shape})});
+        const GemmBenchmarkCase one{direction, product.shape};
+        const GemmMethod chosen = benchmark.choose({one.shape.m, one.outputs(), one.inner()});
+        measured.products.push_back({product, direction, chosen, benchmark.run(one)});
         progress(measured, set.products.size() * directions().size());
       }
     }

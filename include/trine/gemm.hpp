@@ -43,8 +43,8 @@ std::optional<GemmMethod> parse_gemm_method(std::string_view name);
 /// Also the width of the blocks of a row of x that share a power of two. 0 for fp32.
 int gemm_promotion_interval(GemmMethod method, GemmArch arch);
 
-/// A-priori bound on |y - x w^T| / (u |x| |w|^T) with u = 2^-24 for inner dimension `k`, without the
-/// term for elements far below their block's largest (docs/gemm.md derives both).
+/// A-priori bound on |y - x w^T| / (u |x| |w|^T) with u = 2^-24 for inner dimension `k`, without
+/// the term for elements far below their block's largest (docs/gemm.md derives both).
 double gemm_error_bound(GemmMethod method, GemmArch arch, std::int64_t k);
 
 /// y is (m, n), x is (m, k), w is (n, k).
@@ -82,9 +82,9 @@ struct GemmForwardArgs {
   std::int64_t ld_residual = 0;
   float* y = nullptr;  ///< (m, out) out; may alias residual
   std::int64_t ldy = 0;
-  float* row_statistics = nullptr;  ///< (m, ceil(out/64), 2) out or null: sum of squares and largest
-                                    ///< magnitude of each 64 columns of y
-  void* workspace = nullptr;        ///< of `GemmContext::workspace_bytes` bytes, 256-aligned
+  float* row_statistics = nullptr;  ///< (m, ceil(out/64), 2) out or null: sum of squares and
+                                    ///< largest magnitude of each 64 columns of y
+  void* workspace = nullptr;  ///< of `GemmContext::workspace_bytes` bytes, 256-aligned
 };
 
 /// dx = (dy w) . f'(pre) (+ dx): f is the activation that made this product's x, or none.
@@ -138,8 +138,8 @@ class GemmContext {
   void backward(const GemmWeight& weight, const GemmBackwardArgs& args);
 
   /// The smallest row whose product was NaN since the last call of this function, -1 if there was
-  /// none. Inf or NaN in a row of x makes the whole row of the product NaN, and leaves the other rows
-  /// alone; with fp32 they spread as IEEE arithmetic has it. Waits for the stream.
+  /// none. Inf or NaN in a row of x makes the whole row of the product NaN, and leaves the other
+  /// rows alone; with fp32 they spread as IEEE arithmetic has it. Waits for the stream.
   std::int64_t first_bad_row();
 
  private:

@@ -134,7 +134,7 @@ TEST_P(GemmAccuracy, StaysWithinTheBound) {
     for (const std::int64_t k : {40, 256, 2048}) {
       const Operands o = make_operands(input, 64, kN, k, 2);
       const Exact exact = exact_product(o.x, o.w);
-      const double bound = gemm_error_bound(method(), arch(), k);
+      const double bound = gemm_error_bound(method(), arch(GetParam().kernels), k);
       const double ratio = bound_ratio(product(method(), o), exact, bound, fp16);
       EXPECT_LE(ratio, 1) << describe(input, k);
       note(ratio);
@@ -153,7 +153,7 @@ TEST_P(Predicted, TheEmulationForetellsTheError) {
       const Operands o = make_operands(input, 64, 96, k, 3);
       const Exact exact = exact_product(o.x, o.w);
       const Errors e = errors_of(product(method(), o), exact);
-      const Errors wanted = errors_of(emulated_forward(method(), o.w, o.x), exact);
+      const Errors wanted = errors_of(emulated_forward(GetParam(), o.w, o.x), exact);
       EXPECT_NEAR(e.rms, wanted.rms, 0.1 * wanted.rms) << describe(input, k);
       note(std::abs(e.rms / wanted.rms - 1));
     }

@@ -129,7 +129,7 @@ class GemmBackward : public MethodTest {
                       const std::string& what) {
     const std::int64_t rows = std::min<std::int64_t>(dx.rows, 100);
     const Exact exact = exact_product(in.dy.slice_rows(0, rows), in.w.transposed());
-    const double bound = gemm_error_bound(method(), arch(), in.w.rows) + 2;
+    const double bound = gemm_error_bound(method(), arch(GetParam().kernels), in.w.rows) + 2;
     compare(c, in, dx.slice_rows(0, rows), what + ", against double",
             [&](std::int64_t r, std::int64_t k) {
               const std::size_t at = exact.at(r, k);

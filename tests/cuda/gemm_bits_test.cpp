@@ -7,20 +7,9 @@ namespace {
 
 class GemmBits : public MethodTest {
  protected:
-  void SetUp() override {
-    MethodTest::SetUp();
-    if (IsSkipped()) return;
-    // Portable kernels promote every 32 of K, and the emulation knows a device with its own
-    // interval.
-    if (GetParam().kernels == GemmKernels::portable &&
-        gemm_promotion_interval(method(), arch()) != 32) {
-      GTEST_SKIP() << "no emulation of this device with portable kernels";
-    }
-  }
-
   void expect_forward(const GemmShape& s, GemmActivation activation = GemmActivation::none) {
     const HostMatrix w = mixed_weight(s.n, s.k, 7), x = rows(s.m, s.k);
-    const HostMatrix wanted = emulated_forward(method(), w, x, activation);
+    const HostMatrix wanted = emulated_forward(GetParam(), w, x, activation);
     const GemmWeight weight = pack(gemm(), method(), w, activation);
     const HostMatrix all = repeated(x, s.m);
     const HostMatrix z = activation == GemmActivation::none ? forward(gemm(), weight, all)
@@ -30,7 +19,7 @@ class GemmBits : public MethodTest {
 
   void expect_backward(const GemmShape& s, GemmActivation activation = GemmActivation::none) {
     const HostMatrix w = mixed_weight(s.n, s.k, 8), dy = rows(s.m, s.n);
-    const HostMatrix wanted = emulated_backward(method(), w, dy, activation);
+    const HostMatrix wanted = emulated_backward(GetParam(), w, dy, activation);
     const GemmWeight weight = pack(gemm(), method(), w, activation);
     const HostMatrix dx = backward(gemm(), weight, repeated(dy, s.m));
     check(rows_repeat(dx, wanted), s, "backward");

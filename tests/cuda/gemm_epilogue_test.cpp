@@ -192,7 +192,9 @@ class GemmEpilogue : public MethodTest {
     worst_ = std::max(worst_, worst);
   }
 
-  double bound(std::int64_t inner) const { return gemm_error_bound(method(), arch(), inner); }
+  double bound(std::int64_t inner) const {
+    return gemm_error_bound(method(), arch(GetParam().kernels), inner);
+  }
 
   void TearDown() override {
     if (!IsSkipped()) record_worst(worst_);

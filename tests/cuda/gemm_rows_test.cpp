@@ -106,7 +106,9 @@ TEST_P(GemmRows, StreamsDoNotDisturbEachOther) {
   const HostMatrix wanted = y(x);
   const DeviceMatrix in(x);
   const Stream streams[2];
-  GemmContext contexts[] = {GemmContext(0, streams[0].get()), GemmContext(0, streams[1].get())};
+  const GemmKernels kernels = GetParam().kernels;
+  GemmContext contexts[] = {GemmContext(0, streams[0].get(), kernels),
+                            GemmContext(0, streams[1].get(), kernels)};
   const GemmWeight weights[] = {pack(contexts[0], method(), w()), pack(contexts[1], method(), w())};
   const Workspace workspaces[] = {Workspace(contexts[0], weights[0], kM),
                                   Workspace(contexts[1], weights[1], kM)};

@@ -22,10 +22,12 @@ inline GemmContext& context(GemmKernels kernels = GemmKernels::best) {
   return *portable;
 }
 
-inline GemmArch arch() {
+/// What the emulation calls the arithmetic of these kernels on this device. Portable kernels on
+/// Hopper add as it does, but promote as on every other device: like those of sm_100.
+inline GemmArch arch(GemmKernels kernels) {
   const int capability = context().capability();
-  if (capability >= 100) return GemmArch::sm_100;
-  return capability == 90 ? GemmArch::sm_90 : GemmArch::sm_80;
+  if (capability < 90) return GemmArch::sm_80;
+  return capability == 90 && kernels == GemmKernels::best ? GemmArch::sm_90 : GemmArch::sm_100;
 }
 
 inline int threads() {
@@ -151,17 +153,20 @@ inline HostMatrix backward(GemmContext& gemm, const GemmWeight& weight, const Ho
   return out;
 }
 
-inline HostMatrix emulated_forward(GemmMethod method, const HostMatrix& w, const HostMatrix& x,
+inline HostMatrix emulated_forward(const Variant& variant, const HostMatrix& w, const HostMatrix& x,
                                    GemmActivation activation = GemmActivation::none) {
-  const EmulatedGemm gemm(method, arch(), w.values.data(), w.cols, w.rows, w.cols, activation);
+  const EmulatedGemm gemm(variant.method, arch(variant.kernels), w.values.data(), w.cols, w.rows,
+                          w.cols, activation);
   HostMatrix y(x.rows, w.rows);
   gemm.forward(x.rows, x.values.data(), x.cols, y.values.data(), y.cols, threads());
   return y;
 }
 
-inline HostMatrix emulated_backward(GemmMethod method, const HostMatrix& w, const HostMatrix& dy,
+inline HostMatrix emulated_backward(const Variant& variant, const HostMatrix& w,
+                                    const HostMatrix& dy,
                                     GemmActivation activation = GemmActivation::none) {
-  const EmulatedGemm gemm(method, arch(), w.values.data(), w.cols, w.rows, w.cols, activation);
+  const EmulatedGemm gemm(variant.method, arch(variant.kernels), w.values.data(), w.cols, w.rows,
+                          w.cols, activation);
   HostMatrix dx(dy.rows, w.cols);
   gemm.backward(dy.rows, dy.values.data(), dy.cols, dx.values.data(), dx.cols, threads());
   return dx;

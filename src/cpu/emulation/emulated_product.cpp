@@ -39,8 +39,8 @@ float power_of_two(int exponent) {
 /// Order in which 16 consecutive elements of the inner dimension meet the hardware: consecutive
 /// runs of this list are its steps.
 constexpr std::array<int, 16> step_order(GemmWord word, GemmArch arch) {
-  // Where the elements lie when a thread reads 16 bytes at a time (docs/gemm.md). One step of 16 does
-  // not care about the order inside.
+  // Where the elements lie when a thread reads 16 bytes at a time (docs/gemm.md). One step of 16
+  // does not care about the order inside.
   if (word == GemmWord::tf32 && arch == GemmArch::sm_80) {
     return {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
   }

@@ -9,7 +9,8 @@ void cuda_check(cudaError_t status, const char* what) {
   const bool memory = status == cudaErrorMemoryAllocation;
   fail(memory ? ErrorCode::out_of_memory : ErrorCode::not_supported,
        "{} failed on the GPU ({}), {}", what, cudaGetErrorString(status),
-       memory ? "measure smaller shapes" : "see whether nvidia-smi lists the device and its driver is new enough");
+       memory ? "measure smaller shapes"
+              : "see whether nvidia-smi lists the device and its driver is new enough");
 }
 
 }  // namespace trine::benchmark

@@ -10,7 +10,7 @@ namespace {
 constexpr int kWarmUps = 3;
 constexpr double kGraphSeconds = 1e-3;  // one replay should outlast the cost of launching it
 constexpr double kMostPerGraph = 64;
-constexpr std::int64_t kLeadIn = 3;  // one part in so many of a window is run before it, untimed
+constexpr double kSettleSeconds = 0.1;  // clocks follow the power limit within this time, untimed
 
 std::int64_t whole(double times) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(times)));
@@ -31,7 +31,9 @@ Timer::Timer(std::function<void()> launch, double window_seconds, bool graph, cu
     per_repeat_ = whole(std::min(kGraphSeconds / once, kMostPerGraph));
     capture();
   }
-  repeats_ = whole(window_seconds / (once * static_cast<double>(per_repeat_)));
+  const double repeat_seconds = once * static_cast<double>(per_repeat_);
+  repeats_ = whole(window_seconds / repeat_seconds);
+  settling_ = whole(std::min(kSettleSeconds, 3 * window_seconds) / repeat_seconds);
 }
 
 double Timer::estimate_seconds() {
@@ -74,7 +76,7 @@ void Timer::repeat(std::int64_t times) {
 }
 
 void Timer::run_window(const Nvml& nvml) {
-  repeat((repeats_ + kLeadIn - 1) / kLeadIn);
+  repeat(settling_);
   cuda_check(cudaEventRecord(start_.get(), stream_), "recording an event");
   repeat(repeats_);
   cuda_check(cudaEventRecord(stop_.get(), stream_), "recording an event");

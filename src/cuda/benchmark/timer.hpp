@@ -33,6 +33,7 @@ class Timer {
   Graph graph_;
   std::int64_t per_repeat_ = 1;  ///< launches in the graph
   std::int64_t repeats_ = 1;     ///< in a window
+  std::int64_t settling_ = 1;    ///< before a window
   std::vector<double> seconds_;  ///< per launch, of each window
   std::optional<int> clock_;
 };

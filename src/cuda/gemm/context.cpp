@@ -19,7 +19,8 @@ std::int64_t round_up(std::int64_t a, std::int64_t b) {
 
 void prepare_kernels(GemmMethod method, KernelFamily family) {
   for (const auto direction : {Direction::forward, Direction::backward}) {
-    for (const auto kind : {EpilogueKind::linear, EpilogueKind::swiglu, EpilogueKind::swiglu_backward}) {
+    for (const auto kind :
+         {EpilogueKind::linear, EpilogueKind::swiglu, EpilogueKind::swiglu_backward}) {
       for (const Kernel& kernel : find_kernels(method, family, direction, kind)) prepare(kernel);
     }
   }
@@ -46,8 +47,9 @@ GemmContext::GemmContext(int device, void* stream, GemmKernels kernels)
         impl_->name, properties.major, properties.minor);
   if (impl_->capability == 90 && kernels == GemmKernels::best) impl_->family = KernelFamily::sm90;
   impl_->bad_row = DeviceArray<unsigned long long>(1);
-  check_cuda(cudaMemcpy(impl_->bad_row.data(), &kNoBadRow, sizeof kNoBadRow, cudaMemcpyHostToDevice),
-             "clear the status");
+  check_cuda(
+      cudaMemcpy(impl_->bad_row.data(), &kNoBadRow, sizeof kNoBadRow, cudaMemcpyHostToDevice),
+      "clear the status");
 }
 
 GemmContext::GemmContext(GemmContext&&) noexcept = default;
@@ -65,16 +67,29 @@ GemmSupport GemmContext::supports(GemmMethod method, const GemmShape& shape) con
   return gemm_support(method, impl_->capability, shape);
 }
 
-GemmMethod GemmContext::choose(const GemmShape&) const {
-  return GemmMethod::fp16x3;
+GemmMethod GemmContext::choose(const GemmShape& shape) const {
+  // Nothing has been measured on other devices and kernels yet.
+  if (impl_->family != KernelFamily::sm90) return GemmMethod::fp32;
+  PackedOperand w;
+  w.out_blocks = static_cast<int>(round_up(shape.n, 2 * kBlock) / kBlock);
+  w.chunks = static_cast<int>(round_up(shape.k, 2 * kBlock) / kBlock);
+  const KernelsByTile kernels =
+      find_kernels(GemmMethod::fp16x3, impl_->family, Direction::forward, EpilogueKind::linear);
+  const double split = choose_tile(kernels, shape.m, w, false, impl_->multiprocessors).microseconds;
+  // cuBLAS SGEMM on an H200, fitted like kCost in launch.cpp.
+  const double plain = 5.2 + 2e-6 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
+                                 static_cast<double>(shape.k) / 35.0;
+  return split < plain ? GemmMethod::fp16x3 : GemmMethod::fp32;
 }
 
 GemmWeight GemmContext::pack(GemmMethod method, const float* w, std::int64_t ldw, std::int64_t n,
                              std::int64_t k, const float* bias, GemmActivation activation) {
   const GemmSupport support = supports(method, {1, n, k});
-  check(support.supported, ErrorCode::not_supported, "no product {} of {} x {} ({}), choose another",
-        gemm_method_info(method).name, n, k, support.reason);
-  check(w && ldw >= k, ErrorCode::usage, "the weight needs rows of at least {} numbers (got {})", k, ldw);
+  check(support.supported, ErrorCode::not_supported,
+        "no product {} of {} x {} ({}), choose another", gemm_method_info(method).name, n, k,
+        support.reason);
+  check(w && ldw >= k, ErrorCode::usage, "the weight needs rows of at least {} numbers (got {})", k,
+        ldw);
   check(activation != GemmActivation::swiglu || n % 2 == 0, ErrorCode::usage,
         "a swiglu weight has values and gates (an even number of rows), got {}", n);
   const CurrentDevice current(impl_->device);
@@ -86,8 +101,8 @@ GemmWeight GemmContext::pack(GemmMethod method, const float* w, std::int64_t ldw
   DeviceArray<float> copy(n * k);
   check_cuda(cudaMemcpy2DAsync(copy.data(), sizeof(float) * static_cast<std::size_t>(k), w,
                                sizeof(float) * static_cast<std::size_t>(ldw),
-                               sizeof(float) * static_cast<std::size_t>(k), static_cast<std::size_t>(n),
-                               cudaMemcpyDefault, impl_->stream),
+                               sizeof(float) * static_cast<std::size_t>(k),
+                               static_cast<std::size_t>(n), cudaMemcpyDefault, impl_->stream),
              "copy a weight");
   if (bias) {
     weight->bias = DeviceArray<float>(n);
@@ -116,7 +131,8 @@ std::size_t GemmContext::workspace_bytes(const GemmWeight& weight, std::int64_t 
 std::int64_t GemmContext::first_bad_row() {
   const CurrentDevice current(impl_->device);
   unsigned long long row = kNoBadRow;
-  check_cuda(cudaMemcpyAsync(&row, impl_->bad_row.data(), sizeof row, cudaMemcpyDeviceToHost, impl_->stream),
+  check_cuda(cudaMemcpyAsync(&row, impl_->bad_row.data(), sizeof row, cudaMemcpyDeviceToHost,
+                             impl_->stream),
              "read the status");
   check_cuda(cudaMemcpyAsync(impl_->bad_row.data(), &kNoBadRow, sizeof row, cudaMemcpyHostToDevice,
                              impl_->stream),

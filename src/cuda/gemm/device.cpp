@@ -7,8 +7,8 @@ namespace trine::cuda {
 void check_cuda(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // so that the next call does not report it again
-  const auto code = status == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory
-                                                        : ErrorCode::not_supported;
+  const auto code =
+      status == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::not_supported;
   fail(code, "cannot {} on the GPU ({})", what, cudaGetErrorString(status));
 }
 

@@ -23,8 +23,9 @@ class DeviceArray {
   DeviceArray() = default;
   explicit DeviceArray(std::int64_t size) : size_(size) {
     if (size > 0) {
-      check_cuda(cudaMalloc(reinterpret_cast<void**>(&data_), static_cast<std::size_t>(size) * sizeof(T)),
-                 "allocate memory");
+      check_cuda(
+          cudaMalloc(reinterpret_cast<void**>(&data_), static_cast<std::size_t>(size) * sizeof(T)),
+          "allocate memory");
     }
   }
   DeviceArray(DeviceArray&& other) noexcept

@@ -1,7 +1,7 @@
 // What follows a product while the result is still in registers.
 //
-// A thread holds `d` (two rows, 4 neighbouring columns in each group of 16, see operand.hpp). Values
-// are read and written 16 bytes at a time where the caller's arrays allow it.
+// A thread holds `d` (two rows, 4 neighbouring columns in each group of 16, see operand.hpp).
+// Values are read and written 16 bytes at a time where the caller's arrays allow it.
 #pragma once
 
 #include "cuda/gemm/epilogue_args.hpp"
@@ -81,8 +81,8 @@ struct RowStatistics {
 
   __device__ __forceinline__ void add(int h, float4 v) {
     squares[h] = fmaf(v.x, v.x, fmaf(v.y, v.y, fmaf(v.z, v.z, fmaf(v.w, v.w, squares[h]))));
-    largest[h] = fmaxf(fmaxf(largest[h], fmaxf(fabsf(v.x), fabsf(v.y))),
-                       fmaxf(fabsf(v.z), fabsf(v.w)));
+    largest[h] =
+        fmaxf(fmaxf(largest[h], fmaxf(fabsf(v.x), fabsf(v.y))), fmaxf(fabsf(v.z), fabsf(v.w)));
   }
 
   __device__ __forceinline__ void store(const EpilogueArgs& a, const TilePart& part, int block,
@@ -136,7 +136,8 @@ struct LinearEpilogue {
           const float4 bias = load4<false>(a.bias + column, a.n - column, true);
 #pragma unroll
           for (int h = 0; h < 2; ++h) {
-            z[i][h] = map4(group4(d, group + i, h), bias, [&](float x, float b) { return fmaf(x, a.gain, b); });
+            z[i][h] = map4(group4(d, group + i, h), bias,
+                           [&](float x, float b) { return fmaf(x, a.gain, b); });
           }
         }
       }
@@ -215,10 +216,13 @@ struct LinearEpilogue {
       return matrix.data + part.row[h] * matrix.stride + column(i);
     }
     template <class Function>
-    __device__ __forceinline__ void combine(float4 (&z)[2][2], const DeviceMatrix<const float>& matrix,
+    __device__ __forceinline__ void combine(float4 (&z)[2][2],
+                                            const DeviceMatrix<const float>& matrix,
                                             Function f) const {
       float4 other[2][2];
-      each([&](int i, int h) { other[i][h] = load4<kWhole>(at(matrix, i, h), left(i), matrix.wide); });
+      each([&](int i, int h) {
+        other[i][h] = load4<kWhole>(at(matrix, i, h), left(i), matrix.wide);
+      });
       each([&](int i, int h) { z[i][h] = map4(z[i][h], other[i][h], f); });
     }
     template <class Function>
@@ -229,14 +233,16 @@ struct LinearEpilogue {
                                           const DeviceMatrix<float>& matrix) const {
       each([&](int i, int h) { store4<kWhole>(at(matrix, i, h), z[i][h], left(i), matrix.wide); });
     }
-    __device__ __forceinline__ void collect(const float4 (&z)[2][2], RowStatistics& statistics) const {
+    __device__ __forceinline__ void collect(const float4 (&z)[2][2],
+                                            RowStatistics& statistics) const {
       each([&](int i, int h) { statistics.add(h, z[i][h]); });
     }
   };
 };
 
-/// z = [v | g] = d gain + bias + addend; y = v sigmoid(g) + residual. The packed weight has rows of v
-/// and g in turn, 32 of each, so that groups 0, 1 of 64 columns are v and groups 2, 3 their gates.
+/// z = [v | g] = d gain + bias + addend; y = v sigmoid(g) + residual. The packed weight has rows of
+/// v and g in turn, 32 of each, so that groups 0, 1 of 64 columns are v and groups 2, 3 their
+/// gates.
 struct SwigluEpilogue {
   template <int kCount, class Staging>
   __device__ static __forceinline__ void run(const float (&d)[kCount], const EpilogueArgs& a,

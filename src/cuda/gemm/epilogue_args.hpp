@@ -17,20 +17,20 @@ struct DeviceMatrix {
 struct EpilogueArgs {
   std::int64_t m = 0;
   std::int64_t first_row = 0;  ///< of the caller's matrix, for reports
-  int n = 0;  ///< columns of z; half of them values, half gates with swiglu
+  int n = 0;                   ///< columns of z; half of them values, half gates with swiglu
   /// Columns from which on a tile is not whole: 0 if any array has rows off multiples of 16 bytes.
   int whole_columns = 0;
   float gain = 0;
   bool silu = false;
-  bool bare = false;    ///< nothing but a bias
-  bool staged = false;  ///< y leaves through the copy engine
-  const float* bias = nullptr;        ///< (n)
-  DeviceMatrix<const float> addend;   ///< (m, n) added to z
-  DeviceMatrix<float> pre;            ///< (m, n) z
-  DeviceMatrix<const float> residual; ///< added to y
+  bool bare = false;                   ///< nothing but a bias
+  bool staged = false;                 ///< y leaves through the copy engine
+  const float* bias = nullptr;         ///< (n)
+  DeviceMatrix<const float> addend;    ///< (m, n) added to z
+  DeviceMatrix<float> pre;             ///< (m, n) z
+  DeviceMatrix<const float> residual;  ///< added to y
   DeviceMatrix<float> y;
-  DeviceMatrix<const float> before;   ///< backward: the pre-activation that made this product's x
-  float* statistics = nullptr;        ///< (m, ceil(out / 64), 2)
+  DeviceMatrix<const float> before;  ///< backward: the pre-activation that made this product's x
+  float* statistics = nullptr;       ///< (m, ceil(out / 64), 2)
   unsigned long long* bad_row = nullptr;
 };
 

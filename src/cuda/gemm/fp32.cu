@@ -15,7 +15,8 @@ __global__ void epilogue_pass(const float* z, std::int64_t ldz, bool wide, bool 
                               const __grid_constant__ EpilogueArgs args) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int block = static_cast<int>(blockIdx.x), columns = args.n;
-  for (std::int64_t first = std::int64_t{blockIdx.y} * 64; first < args.m; first += std::int64_t{gridDim.y} * 64) {
+  for (std::int64_t first = std::int64_t{blockIdx.y} * 64; first < args.m;
+       first += std::int64_t{gridDim.y} * 64) {
     TilePart part;
     part.row[0] = first + warp * 16 + lane / 4;
     part.row[1] = part.row[0] + 8;
@@ -32,7 +33,8 @@ __global__ void epilogue_pass(const float* z, std::int64_t ldz, bool wide, bool 
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         float4 v = make_float4(0, 0, 0, 0);
-        if (part.row[h] < args.m) v = load4<false>(z + part.row[h] * ldz + column, left, wide && column % 4 == 0);
+        if (part.row[h] < args.m)
+          v = load4<false>(z + part.row[h] * ldz + column, left, wide && column % 4 == 0);
         const int i = 8 * group + 2 * h;
         d[i] = v.x, d[i + 1] = v.y, d[i + 4] = v.z, d[i + 5] = v.w;
       }
@@ -44,12 +46,14 @@ __global__ void epilogue_pass(const float* z, std::int64_t ldz, bool wide, bool 
 }
 
 template <class Epilogue>
-void launch(const float* z, std::int64_t ldz, bool swiglu, const EpilogueArgs& args, cudaStream_t stream) {
+void launch(const float* z, std::int64_t ldz, bool swiglu, const EpilogueArgs& args,
+            cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(swiglu ? (args.n / 2 + 31) / 32 : (args.n + 63) / 64);
   const std::int64_t rows = (args.m + 63) / 64;
   const bool wide = ldz % 4 == 0 && reinterpret_cast<std::uintptr_t>(z) % 16 == 0;
-  epilogue_pass<Epilogue><<<dim3(blocks, static_cast<unsigned>(rows < 65535 ? rows : 65535)), 128, 0, stream>>>(
-      z, ldz, wide, swiglu, args);
+  epilogue_pass<Epilogue>
+      <<<dim3(blocks, static_cast<unsigned>(rows < 65535 ? rows : 65535)), 128, 0, stream>>>(
+          z, ldz, wide, swiglu, args);
   check_cuda(cudaGetLastError(), "run an epilogue");
 }
 
@@ -67,7 +71,8 @@ void check_finite(const float* w, std::int64_t count, cudaStream_t stream) {
   int any = 0;
   check_cuda(cudaMemsetAsync(found.data(), 0, sizeof any, stream), "clear memory");
   find_non_finite<<<256, 256, 0, stream>>>(w, count, found.data());
-  check_cuda(cudaMemcpyAsync(&any, found.data(), sizeof any, cudaMemcpyDeviceToHost, stream), "check a weight");
+  check_cuda(cudaMemcpyAsync(&any, found.data(), sizeof any, cudaMemcpyDeviceToHost, stream),
+             "check a weight");
   check_cuda(cudaStreamSynchronize(stream), "check a weight");
   if (any) {
     throw Error(ErrorCode::bad_input,
@@ -78,8 +83,10 @@ void check_finite(const float* w, std::int64_t count, cudaStream_t stream) {
 void run_epilogue(EpilogueKind kind, const float* z, std::int64_t ldz, const EpilogueArgs& args,
                   cudaStream_t stream) {
   switch (kind) {
-    case EpilogueKind::linear: return launch<LinearEpilogue>(z, ldz, false, args, stream);
-    case EpilogueKind::swiglu: return launch<SwigluEpilogue>(z, ldz, true, args, stream);
+    case EpilogueKind::linear:
+      return launch<LinearEpilogue>(z, ldz, false, args, stream);
+    case EpilogueKind::swiglu:
+      return launch<SwigluEpilogue>(z, ldz, true, args, stream);
     case EpilogueKind::swiglu_backward:
       return launch<SwigluBackwardEpilogue>(z, ldz, false, args, stream);
   }
@@ -106,14 +113,17 @@ void PlainProduct::probe(cudaStream_t stream) {
   DeviceArray<float> x(kSize * kSize), z(kSize * kSize);
   float host[kSize * kSize] = {}, back[kSize * kSize];
   for (int i = 0; i < kSize; ++i) host[i * kSize + i] = 1.0f + 0x1p-12f;
-  check_cuda(cudaMemcpyAsync(x.data(), host, sizeof host, cudaMemcpyHostToDevice, stream), "copy a probe");
+  check_cuda(cudaMemcpyAsync(x.data(), host, sizeof host, cudaMemcpyHostToDevice, stream),
+             "copy a probe");
   multiply(Direction::forward, kSize, kSize, kSize, x.data(), kSize, x.data(), z.data(), kSize);
-  check_cuda(cudaMemcpyAsync(back, z.data(), sizeof back, cudaMemcpyDeviceToHost, stream), "read a probe");
+  check_cuda(cudaMemcpyAsync(back, z.data(), sizeof back, cudaMemcpyDeviceToHost, stream),
+             "read a probe");
   check_cuda(cudaStreamSynchronize(stream), "run a probe");
   if (back[0] != (1.0f + 0x1p-12f) * (1.0f + 0x1p-12f)) {
-    throw Error(ErrorCode::not_supported,
-                "cuBLAS does not compute FP32 products in FP32 here (the environment may ask for TF32 "
-                "or an emulation), clear NVIDIA_TF32_OVERRIDE and CUBLAS_EMULATE_*");
+    throw Error(
+        ErrorCode::not_supported,
+        "cuBLAS does not compute FP32 products in FP32 here (the environment may ask for TF32 "
+        "or an emulation), clear NVIDIA_TF32_OVERRIDE and CUBLAS_EMULATE_*");
   }
 }
 
@@ -123,9 +133,10 @@ void PlainProduct::multiply(Direction direction, std::int64_t m, std::int64_t n,
   // Column-major cuBLAS sees the transposes: z^T = w x^T, or z^T = w^T x^T.
   const bool forward = direction == Direction::forward;
   const float one = 1, zero = 0;
-  check_cublas(cublasSgemm_64(handle_, forward ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, forward ? n : k,
-                              m, forward ? k : n, &one, w, k, x, ldx, &zero, z, ldz),
-               "multiply");
+  check_cublas(
+      cublasSgemm_64(handle_, forward ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, forward ? n : k, m,
+                     forward ? k : n, &one, w, k, x, ldx, &zero, z, ldz),
+      "multiply");
 }
 
 }  // namespace trine::cuda

@@ -1,11 +1,11 @@
 // y = x w^T on Hopper: wgmma with x split in registers.
 //
-// A block has one warp that feeds (copy engine) and two warpgroups that compute. x arrives as FP32; each
-// warpgroup splits its rows into words while its previous products run. Products of a chunk of K go into
-// a zeroed accumulator, smallest first; one FMA per element then adds it, scaled back, to the running
-// FP32 sum, because the Tensor Core itself truncates. Blocks are persistent and walk over tiles, columns
-// first, so that rows of x stay in the L2 cache. No atomics, no split of K: a row's result depends on
-// nothing but the row.
+// A block has one warp that feeds (copy engine) and two warpgroups that compute. x arrives as FP32;
+// each warpgroup splits its rows into words while its previous products run. Products of a chunk of
+// K go into a zeroed accumulator, smallest first; one FMA per element then adds it, scaled back, to
+// the running FP32 sum, because the Tensor Core itself truncates. Blocks are persistent and walk
+// over tiles, columns first, so that rows of x stay in the L2 cache. No atomics, no split of K: a
+// row's result depends on nothing but the row.
 #pragma once
 
 #include <cuda.h>
@@ -31,10 +31,10 @@ constexpr int at_most(std::uint32_t n, int most) {
   return static_cast<int>(n) < most ? static_cast<int>(n) : most;
 }
 
-/// Shape of a kernel. kColumns: of one wgmma. kSideBySide: the two warpgroups share 64 rows and stand
-/// next to each other in columns (small m); otherwise they are stacked, 128 rows. kInterval: K between
-/// promotions. kResident: chunks of w that stay in shared memory for all tiles of the block; 0: w is
-/// streamed like x.
+/// Shape of a kernel. kColumns: of one wgmma. kSideBySide: the two warpgroups share 64 rows and
+/// stand next to each other in columns (small m); otherwise they are stacked, 128 rows. kInterval:
+/// K between promotions. kResident: chunks of w that stay in shared memory for all tiles of the
+/// block; 0: w is streamed like x.
 template <class SchemeT, int kColumnsT, bool kSideBySideT, int kIntervalT, int kResidentT = 0>
 struct Config {
   using S = SchemeT;
@@ -62,9 +62,10 @@ struct Config {
   static_assert(kIntervals <= 2, "one or two promotions per chunk");
 };
 
-/// Stages in shared memory that go round, and for each a barrier that says it is full and one that says
-/// it is empty. A stage has chunk c of w and chunk c + 1 of x, which is split while products of c run;
-/// one more stage comes first, with chunk 0 of x alone. Resident weights lie behind the stages.
+/// Stages in shared memory that go round, and for each a barrier that says it is full and one that
+/// says it is empty. A stage has chunk c of w and chunk c + 1 of x, which is split while products
+/// of c run; one more stage comes first, with chunk 0 of x alone. Resident weights lie behind the
+/// stages.
 template <class T>
 struct Ring {
   std::uint32_t first;
@@ -74,9 +75,15 @@ struct Ring {
   __device__ explicit Ring(std::uint32_t first_) : first(first_) {}
   __device__ __forceinline__ std::uint32_t x() const { return first + stage * T::kStageBytes; }
   __device__ __forceinline__ std::uint32_t w() const { return x() + T::kXBytes; }
-  __device__ __forceinline__ std::uint32_t resident() const { return first + T::kStages * T::kStageBytes; }
-  __device__ __forceinline__ std::uint32_t staging() const { return resident() + T::kResident * T::kWBytes; }
-  __device__ __forceinline__ std::uint32_t resident_full() const { return staging() + kStagingBytes; }
+  __device__ __forceinline__ std::uint32_t resident() const {
+    return first + T::kStages * T::kStageBytes;
+  }
+  __device__ __forceinline__ std::uint32_t staging() const {
+    return resident() + T::kResident * T::kWBytes;
+  }
+  __device__ __forceinline__ std::uint32_t resident_full() const {
+    return staging() + kStagingBytes;
+  }
   __device__ __forceinline__ std::uint32_t full() const { return resident_full() + 8 + 8 * stage; }
   __device__ __forceinline__ std::uint32_t empty() const { return full() + 8 * T::kStages; }
   __device__ __forceinline__ void wait_full() const { mbarrier_wait(full(), phase); }
@@ -99,11 +106,12 @@ struct Ring {
 };
 
 template <class T>
-__device__ __forceinline__ void load_w(std::uint32_t dst, const PackedOperand& w, int tile_out, int chunk,
-                                       std::uint32_t bar) {
+__device__ __forceinline__ void load_w(std::uint32_t dst, const PackedOperand& w, int tile_out,
+                                       int chunk, std::uint32_t bar) {
 #pragma unroll
   for (int j = 0; j < T::kOutBlocks; ++j) {
-    const std::uint8_t* src = w.words + (std::int64_t{tile_out} * T::kOutBlocks + j) * w.out_stride +
+    const std::uint8_t* src = w.words +
+                              (std::int64_t{tile_out} * T::kOutBlocks + j) * w.out_stride +
                               chunk * w.chunk_stride;
 #pragma unroll
     for (int piece = 0; piece < T::kPieces; ++piece) {
@@ -145,7 +153,8 @@ __device__ void produce(Ring<T> ring, const CUtensorMap& x_map, const Product& p
       mbarrier_expect_tx(ring.full(), (T::kResident ? 0 : T::kWBytes) + (has_x ? T::kXBytes : 0));
       if constexpr (T::kResident == 0) load_w<T>(ring.w(), p.w, walk.out, c, ring.full());
       if (has_x) {
-        load_x<T>(ring.x(), x_map, p, same_tile ? walk.row : after.row, same_tile ? c + 1 : 0, ring.full());
+        load_x<T>(ring.x(), x_map, p, same_tile ? walk.row : after.row, same_tile ? c + 1 : 0,
+                  ring.full());
       }
     }
     walk = after;
@@ -159,8 +168,9 @@ struct Fragment {
   float scale[2];
 };
 
-/// Row of a tile that a thread of a warpgroup works on; its second one is 8 below. Rows 0, 4, 1, 5, ...
-/// of a group of 8 go to lanes 0, 4, 8, ... so that 16-byte reads of a quarter warp hit all banks.
+/// Row of a tile that a thread of a warpgroup works on; its second one is 8 below. Rows 0, 4, 1, 5,
+/// ... of a group of 8 go to lanes 0, 4, 8, ... so that 16-byte reads of a quarter warp hit all
+/// banks.
 __device__ __forceinline__ int row_in_group() {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4;
   return static_cast<int>(threadIdx.x) / 32 % 4 * 16 + g / 2 + g % 2 * 4;
@@ -172,7 +182,8 @@ struct ThreadPlace {
 
   __device__ explicit ThreadPlace(int first_row)
       : row(static_cast<std::uint32_t>(first_row + row_in_group()) * 128),
-        piece(static_cast<std::uint32_t>(static_cast<int>(threadIdx.x) % 4 ^ row_in_group() % 8) << 4) {}
+        piece(static_cast<std::uint32_t>(static_cast<int>(threadIdx.x) % 4 ^ row_in_group() % 8)
+              << 4) {}
 };
 
 /// A thread's part of one interval of x, as it lies in memory: 16-byte pieces of its two rows.
@@ -185,8 +196,8 @@ struct Piece {
 #pragma unroll
     for (int j = 0; j < T::kGroups; ++j) {
       const int group = interval * T::kGroups + j;
-      const std::uint32_t address = x + (group / 2) * (T::kXBytes / 2) + place.row +
-                                    (place.piece ^ (group % 2 * 64));
+      const std::uint32_t address =
+          x + (group / 2) * (T::kXBytes / 2) + place.row + (place.piece ^ (group % 2 * 64));
       v[j][0] = load_shared_float4(address);
       v[j][1] = load_shared_float4(address + 8 * 128);
     }
@@ -254,8 +265,8 @@ __device__ __forceinline__ void start_products(float (&d)[T::kColumns / 2], cons
     constexpr auto product = &T::S::product;
     const WordPair pair = product(at / T::kSteps);
     const int s = at % T::kSteps;
-    wgmma<T::S::kWord, T::kColumns, kTransposed>(d, f.words[pair.x][s], start + pair.w * word + s * step,
-                                                 at > 0);
+    wgmma<T::S::kWord, T::kColumns, kTransposed>(d, f.words[pair.x][s],
+                                                 start + pair.w * word + s * step, at > 0);
     if (at == kAll - 1 - kAll / 3) wgmma_commit();
   }
   wgmma_commit();
@@ -277,9 +288,9 @@ __device__ __forceinline__ void promote(float (&sum)[T::kColumns / 2],
   }
 }
 
-/// A computing warpgroup. The two take turns at the Tensor Cores: while one's products of an interval of
-/// K run, the other promotes and splits. x of the next interval is read before products start, because
-/// behind them reads of shared memory wait in line.
+/// A computing warpgroup. The two take turns at the Tensor Cores: while one's products of an
+/// interval of K run, the other promotes and splits. x of the next interval is read before products
+/// start, because behind them reads of shared memory wait in line.
 template <class T, bool kTransposed>
 struct Consumer {
   const Product& p;
@@ -329,8 +340,8 @@ struct Consumer {
 
   /// Products of one interval. After the very last one, the next is whatever the stage holds.
   __device__ __forceinline__ void step(int c, int interval, int ratio_at) {
-    // A chunk's stage comes with its last interval, whose successor it holds; with two intervals the
-    // first one needs w of the coming stage and x of this one.
+    // A chunk's stage comes with its last interval, whose successor it holds; with two intervals
+    // the first one needs w of the coming stage and x of this one.
     const bool ends_chunk = interval == T::kIntervals - 1;
     Piece<T> piece;
     if (T::kIntervals == 2 && interval == 0) {
@@ -345,8 +356,8 @@ struct Consumer {
     float d[T::kColumns / 2];
     pin(d);
     pin(fragment.words);
-    // Adds 0: exponents are at least 15. But ptxas does not know, so that the exchange of exponents stays
-    // on this side, instead of waiting in line behind the products.
+    // Adds 0: exponents are at least 15. But ptxas does not know, so that the exchange of exponents
+    // stays on this side, instead of waiting in line behind the products.
     take_turn(group + (piece.exponents == 0 ? 1 : 0));
     start_products<T, kTransposed>(d, fragment, w_columns(c), interval);
     wgmma_wait<1>();
@@ -375,8 +386,8 @@ struct Consumer {
   }
 };
 
-/// Results leave through shared memory and the copy engine: a store from registers keeps them until it
-/// gets through the queue that products of the other warpgroup fill.
+/// Results leave through shared memory and the copy engine: a store from registers keeps them until
+/// it gets through the queue that products of the other warpgroup fill.
 struct Staging {
   static constexpr bool kExists = true;
   const CUtensorMap& map;
@@ -384,8 +395,8 @@ struct Staging {
   int lane;
 
   /// 16 rows x 32 columns of the warp, from `column` and `row` of lane 0 on; boxes alternate.
-  __device__ __forceinline__ void store(const float4 (&z)[2][2], int column,
-                                        std::int64_t first_row, int turn) const {
+  __device__ __forceinline__ void store(const float4 (&z)[2][2], int column, std::int64_t first_row,
+                                        int turn) const {
     const std::uint32_t box = boxes + turn % 2 * kBoxBytes;
     if (lane == 0) tma_store_wait_read<1>();
     __syncwarp();
@@ -410,7 +421,8 @@ __device__ void consume(const Ring<T>& ring, const CUtensorMap& y_map, const Pro
                         const EpilogueArgs& args) {
   TileWalk walk(p);
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32 - 4, 0);
-  const Staging staging{y_map, ring.staging() + warp * 2 * kBoxBytes, static_cast<int>(threadIdx.x) % 32};
+  const Staging staging{y_map, ring.staging() + warp * 2 * kBoxBytes,
+                        static_cast<int>(threadIdx.x) % 32};
   Consumer<T, kTransposed> consumer(p, ring);
   consumer.begin();
   for (; walk.more(p); walk.advance(p)) {

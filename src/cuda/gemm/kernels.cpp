@@ -13,16 +13,25 @@ struct Tables {
 
 Tables tables_of(GemmMethod method) {
   switch (method) {
-    case GemmMethod::tf32: return {sm80_tf32, sm90_tf32};
-    case GemmMethod::tf32x3: return {sm80_tf32x3, sm90_tf32x3};
-    case GemmMethod::bf16: return {sm80_bf16, sm90_bf16};
-    case GemmMethod::bf16x3: return {sm80_bf16x3, sm90_bf16x3};
-    case GemmMethod::bf16x6: return {sm80_bf16x6, sm90_bf16x6};
-    case GemmMethod::bf16x9: return {sm80_bf16x9, sm90_bf16x9};
-    case GemmMethod::fp16: return {sm80_fp16, sm90_fp16};
-    case GemmMethod::fp16x3: return {sm80_fp16x3, sm90_fp16x3};
+    case GemmMethod::tf32:
+      return {sm80_tf32, sm90_tf32};
+    case GemmMethod::tf32x3:
+      return {sm80_tf32x3, sm90_tf32x3};
+    case GemmMethod::bf16:
+      return {sm80_bf16, sm90_bf16};
+    case GemmMethod::bf16x3:
+      return {sm80_bf16x3, sm90_bf16x3};
+    case GemmMethod::bf16x6:
+      return {sm80_bf16x6, sm90_bf16x6};
+    case GemmMethod::bf16x9:
+      return {sm80_bf16x9, sm90_bf16x9};
+    case GemmMethod::fp16:
+      return {sm80_fp16, sm90_fp16};
+    case GemmMethod::fp16x3:
+      return {sm80_fp16x3, sm90_fp16x3};
     case GemmMethod::fp32:
-    case GemmMethod::size_: break;
+    case GemmMethod::size_:
+      break;
   }
   fail(ErrorCode::usage, "fp32 has no kernel of trine's own (cuBLAS computes it), call that");
 }

@@ -9,8 +9,15 @@
 namespace trine::cuda {
 namespace {
 
-/// Rate of a tile shape relative to `wide` when every multiprocessor has one (docs/gemm.md).
-constexpr std::array<double, kTileKinds> kRate = {1.0, 1.04, 0.85, 0.6};
+/// Microseconds of a tile: per chunk of the inner dimension, and once. Fitted to fp16x3 on an H200
+/// (bench/receipts); other methods are slower by about the same factor for all shapes, which leaves
+/// the choice as it is.
+struct TileCost {
+  double chunk, once;
+};
+constexpr std::array<TileCost, kTileKinds> kCost = {
+    {{1.25, 1.2}, {1.13, 1.1}, {0.8, 0.9}, {0.64, 0.3}}};
+constexpr double kStart = 2.7;  ///< of a kernel
 
 /// Rows of y that a warp of a Hopper kernel stores at a time.
 constexpr int kStagedRows = 16;
@@ -25,25 +32,24 @@ std::int64_t tiles_out(const Kernel& kernel, const PackedOperand& w) {
 
 }  // namespace
 
-TileKind choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
-                     int multiprocessors) {
-  TileKind best = TileKind::wide;
-  double least = 0;
-  for (int i = 0; i < kTileKinds; ++i) {
-    const Kernel& kernel = kernels[static_cast<std::size_t>(i)];
+TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
+                       bool statistics, int multiprocessors) {
+  TileChoice best{TileKind::wide, 0};
+  for (std::size_t i = 0; i < kTileKinds; ++i) {
+    const Kernel& kernel = kernels[i];
     if (!kernel.function) continue;
+    if (statistics && static_cast<TileKind>(i) == TileKind::small) continue;
     const std::int64_t tiles = ceil_divide(m, kernel.rows) * tiles_out(kernel, w);
     if (kernel.resident_chunks) {
       // Filling the shared memory pays from a few tiles per block on.
       if (w.chunks > kernel.resident_chunks || tiles_out(kernel, w) > multiprocessors) continue;
       if (tiles < 3 * multiprocessors) continue;
     }
-    const double rounds = static_cast<double>(ceil_divide(tiles, multiprocessors));
-    const double time = rounds * kernel.rows * kernel.columns / kRate[static_cast<std::size_t>(i)];
-    if (least == 0 || time < least) {
-      least = time;
-      best = static_cast<TileKind>(i);
-    }
+    const std::int64_t at_once =
+        std::int64_t{multiprocessors} * std::max(1, kernel.blocks_per_multiprocessor);
+    const double rounds = static_cast<double>(ceil_divide(tiles, at_once));
+    const double time = kStart + rounds * (w.chunks * kCost[i].chunk + kCost[i].once);
+    if (best.microseconds == 0 || time < best.microseconds) best = {static_cast<TileKind>(i), time};
   }
   return best;
 }

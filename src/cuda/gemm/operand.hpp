@@ -1,9 +1,9 @@
 // How packed weights lie in memory, and what kernels get to know about a product.
 //
-// A weight is cut into blocks of 64 rows by 128 bytes (64 columns of 16-bit words, 32 of TF32), 8192
-// bytes each, in the 128-byte swizzle that wgmma reads: 16-byte piece c of row r lies at piece
-// c ^ (r & 7). Rows and columns are permuted inside each group of 16 such that a thread's four values
-// of x (and of y) are four neighbours in memory: no shuffles, 16-byte accesses.
+// A weight is cut into blocks of 64 rows by 128 bytes (64 columns of 16-bit words, 32 of TF32),
+// 8192 bytes each, in the 128-byte swizzle that wgmma reads: 16-byte piece c of row r lies at piece
+// c ^ (r & 7). Rows and columns are permuted inside each group of 16 such that a thread's four
+// values of x (and of y) are four neighbours in memory: no shuffles, 16-byte accesses.
 //   rows and 16-bit columns: position 8 b + 2 t + r holds offset 4 t + 2 b + r   (b, r < 2, t < 4)
 //   TF32 columns:            position 8 s + 4 h + t holds offset 4 t + 2 s + h   (s, h < 2, t < 4)
 #pragma once
@@ -42,8 +42,8 @@ struct PackedOperand {
   int out_blocks = 0, chunks = 0;
 };
 
-/// The left operand in global memory: rows of one or two parts of `cols` numbers. Rows and parts start
-/// at multiples of 16 bytes.
+/// The left operand in global memory: rows of one or two parts of `cols` numbers. Rows and parts
+/// start at multiples of 16 bytes.
 struct LeftOperand {
   const float* x = nullptr;
   std::int64_t stride = 0;

@@ -27,7 +27,8 @@ struct Source {
 /// Exponent of the largest magnitude of every block of 64 x 64, and the largest of them.
 __global__ void block_exponents(Source source, std::uint32_t* exponents, std::uint32_t* largest) {
   std::uint32_t bits = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < kBlock * kBlock; i += static_cast<int>(blockDim.x)) {
+  for (int i = static_cast<int>(threadIdx.x); i < kBlock * kBlock;
+       i += static_cast<int>(blockDim.x)) {
     const float v = source.at(static_cast<int>(blockIdx.y) * kBlock + i / kBlock,
                               static_cast<int>(blockIdx.x) * kBlock + i % kBlock);
     bits = max(bits, __float_as_uint(fabsf(v)));
@@ -44,8 +45,8 @@ __global__ void block_exponents(Source source, std::uint32_t* exponents, std::ui
   }
 }
 
-__global__ void block_ratios(const std::uint32_t* exponents, const std::uint32_t* largest, int count,
-                             float* ratios) {
+__global__ void block_ratios(const std::uint32_t* exponents, const std::uint32_t* largest,
+                             int count, float* ratios) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < count) {
     ratios[i] = ldexpf(1.0f, static_cast<int>(exponents[i]) - static_cast<int>(*largest) - 14);
@@ -62,12 +63,14 @@ __global__ void pack_blocks(Source source, const std::uint32_t* exponents, std::
   const float up = scale_up(exponents[row_block * exponent_columns + column_block]);
   std::uint8_t* blocks =
       out + (std::int64_t{out_block} * gridDim.x + chunk) * (kPieces * kBlockBytes);
-  for (int i = static_cast<int>(threadIdx.x); i < kBlock * kBlock / 2; i += static_cast<int>(blockDim.x)) {
+  for (int i = static_cast<int>(threadIdx.x); i < kBlock * kBlock / 2;
+       i += static_cast<int>(blockDim.x)) {
     const int row = i / (kBlock / 2), pair = i % (kBlock / 2) * 2;
     float x[2];
     for (int j = 0; j < 2; ++j) {
       const int p = (pair + j) % 16;
-      const int offset = S::kWord == Word::tf32 ? tf32_offset_of_position(p) : offset_of_position(p);
+      const int offset =
+          S::kWord == Word::tf32 ? tf32_offset_of_position(p) : offset_of_position(p);
       const int r = row / 16 * 16 + offset_of_position(row % 16), c = (pair + j) / 16 * 16 + offset;
       x[j] = kAcross ? source.at(row_block * kBlock + c, column_block * kBlock + r)
                      : source.at(row_block * kBlock + r, column_block * kBlock + c);
@@ -103,7 +106,8 @@ std::int64_t blocks_of(std::int64_t size) {
 template <class S>
 void pack_with(PackedWeight& weight, const Source& source, cudaStream_t stream) {
   const bool halves = source.halves;
-  const auto rows = static_cast<unsigned>(halves ? blocks_of((weight.n / 2 + 31) / 32 * 64) : blocks_of(weight.n));
+  const auto rows = static_cast<unsigned>(halves ? blocks_of((weight.n / 2 + 31) / 32 * 64)
+                                                 : blocks_of(weight.n));
   const auto columns = static_cast<unsigned>(blocks_of(weight.k));
   const std::int64_t count = std::int64_t{rows} * columns;
   constexpr std::int64_t kBytes = S::kWords * S::kElementBytes / 2 * kBlockBytes;
@@ -113,7 +117,8 @@ void pack_with(PackedWeight& weight, const Source& source, cudaStream_t stream) 
   check_cuda(cudaMemsetAsync(largest, 0, sizeof *largest, stream), "clear memory");
   block_exponents<<<dim3(columns, rows), 256, 0, stream>>>(source, exponents.data(), largest);
   std::uint32_t e = 0;
-  check_cuda(cudaMemcpyAsync(&e, largest, sizeof e, cudaMemcpyDeviceToHost, stream), "read a scale");
+  check_cuda(cudaMemcpyAsync(&e, largest, sizeof e, cudaMemcpyDeviceToHost, stream),
+             "read a scale");
   check_cuda(cudaStreamSynchronize(stream), "scale a weight");
   if (e == 255) {
     throw Error(ErrorCode::bad_input,
@@ -124,12 +129,21 @@ void pack_with(PackedWeight& weight, const Source& source, cudaStream_t stream) 
   weight.words = DeviceArray<std::uint8_t>(count * kBytes * (kTwoCopies ? 2 : 1));
   block_ratios<<<static_cast<unsigned>((count + 255) / 256), 256, 0, stream>>>(
       exponents.data(), largest, static_cast<int>(count), weight.ratios.data());
-  pack_blocks<S, false><<<dim3(columns, rows), 256, 0, stream>>>(source, exponents.data(), weight.words.data());
+  pack_blocks<S, false>
+      <<<dim3(columns, rows), 256, 0, stream>>>(source, exponents.data(), weight.words.data());
   const float gain = std::ldexp(1.0f, static_cast<int>(e) - 127);
-  weight.forward = {weight.words.data(), kBytes * columns, kBytes, weight.ratios.data(), static_cast<int>(columns), 1,
-                  gain, static_cast<int>(rows), static_cast<int>(columns)};
-  weight.backward = {weight.words.data(), kBytes, kBytes * columns, weight.ratios.data(), 1, static_cast<int>(columns),
-                   gain, static_cast<int>(columns), static_cast<int>(rows)};
+  weight.forward = {weight.words.data(),
+                    kBytes * columns,
+                    kBytes,
+                    weight.ratios.data(),
+                    static_cast<int>(columns),
+                    1,
+                    gain,
+                    static_cast<int>(rows),
+                    static_cast<int>(columns)};
+  weight.backward = {
+      weight.words.data(),       kBytes, kBytes * columns,          weight.ratios.data(),  1,
+      static_cast<int>(columns), gain,   static_cast<int>(columns), static_cast<int>(rows)};
   if constexpr (kTwoCopies) {
     std::uint8_t* across = weight.words.data() + count * kBytes;
     pack_blocks<S, true><<<dim3(rows, columns), 256, 0, stream>>>(source, exponents.data(), across);
@@ -147,16 +161,25 @@ void pack_words(PackedWeight& weight, const float* w, std::int64_t ldw, cudaStre
   const Source source{w, ldw, static_cast<int>(weight.n), static_cast<int>(weight.k),
                       weight.activation == GemmActivation::swiglu};
   switch (weight.method) {
-    case GemmMethod::tf32: return pack_with<Tf32>(weight, source, stream);
-    case GemmMethod::tf32x3: return pack_with<Tf32x3>(weight, source, stream);
-    case GemmMethod::bf16: return pack_with<Bf16>(weight, source, stream);
-    case GemmMethod::bf16x3: return pack_with<Bf16x3>(weight, source, stream);
-    case GemmMethod::bf16x6: return pack_with<Bf16x6>(weight, source, stream);
-    case GemmMethod::bf16x9: return pack_with<Bf16x9>(weight, source, stream);
-    case GemmMethod::fp16: return pack_with<Fp16>(weight, source, stream);
-    case GemmMethod::fp16x3: return pack_with<Fp16x3>(weight, source, stream);
+    case GemmMethod::tf32:
+      return pack_with<Tf32>(weight, source, stream);
+    case GemmMethod::tf32x3:
+      return pack_with<Tf32x3>(weight, source, stream);
+    case GemmMethod::bf16:
+      return pack_with<Bf16>(weight, source, stream);
+    case GemmMethod::bf16x3:
+      return pack_with<Bf16x3>(weight, source, stream);
+    case GemmMethod::bf16x6:
+      return pack_with<Bf16x6>(weight, source, stream);
+    case GemmMethod::bf16x9:
+      return pack_with<Bf16x9>(weight, source, stream);
+    case GemmMethod::fp16:
+      return pack_with<Fp16>(weight, source, stream);
+    case GemmMethod::fp16x3:
+      return pack_with<Fp16x3>(weight, source, stream);
     case GemmMethod::fp32:
-    case GemmMethod::size_: break;
+    case GemmMethod::size_:
+      break;
   }
   throw Error(ErrorCode::usage, "fp32 has no words (nothing to pack), keep the plain weight");
 }

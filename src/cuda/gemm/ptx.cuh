@@ -25,8 +25,8 @@ __device__ __forceinline__ void mbarrier_expect_tx(std::uint32_t bar, std::uint3
                : "memory");
 }
 
-/// Arrives once per warp. Predicated inside the instruction: a branch here makes ptxas serialise the
-/// wgmmas around it.
+/// Arrives once per warp. Predicated inside the instruction: a branch here makes ptxas serialise
+/// the wgmmas around it.
 __device__ __forceinline__ void mbarrier_arrive_warp(std::uint32_t bar) {
   asm volatile(
       "{\n.reg .pred p;\nbar.warp.sync 0xffffffff;\nelect.sync _|p, 0xffffffff;\n"
@@ -76,8 +76,8 @@ __device__ __forceinline__ void fence_async_shared() {
 __device__ __forceinline__ void bulk_load(std::uint32_t dst, const void* src, std::uint32_t bytes,
                                           std::uint32_t bar) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          dst),
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(dst),
       "l"(src), "r"(bytes), "r"(bar)
       : "memory");
 }
@@ -145,7 +145,9 @@ __device__ __forceinline__ void pin(std::uint32_t (&a)[kWords][kSteps][4]) {
   for (int w = 0; w < kWords; ++w) {
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
-      asm volatile("" : "+r"(a[w][s][0]), "+r"(a[w][s][1]), "+r"(a[w][s][2]), "+r"(a[w][s][3])::"memory");
+      asm volatile(""
+                   : "+r"(a[w][s][0]), "+r"(a[w][s][1]), "+r"(a[w][s][2]),
+                     "+r"(a[w][s][3])::"memory");
     }
   }
 }

@@ -24,9 +24,10 @@ DeviceMatrix<T> matrix(T* data, std::int64_t stride) {
 }
 
 void need_rows(const float* data, std::int64_t stride, std::int64_t columns, const char* name) {
-  check(!data || stride >= columns, ErrorCode::usage,
-        "rows of {} have {} numbers but lie {} apart (they overlap), give a larger leading dimension",
-        name, columns, stride);
+  check(
+      !data || stride >= columns, ErrorCode::usage,
+      "rows of {} have {} numbers but lie {} apart (they overlap), give a larger leading dimension",
+      name, columns, stride);
 }
 
 template <class T>
@@ -37,7 +38,8 @@ void advance(DeviceMatrix<T>& matrix, std::int64_t rows) {
 /// How far tiles are whole (EpilogueArgs::whole_columns), in packed columns of the product.
 int whole_columns(const EpilogueArgs& args, EpilogueKind kind) {
   const auto wide = [](const auto& matrix) { return !matrix.data || matrix.wide; };
-  if (!wide(args.addend) || !wide(args.pre) || !wide(args.residual) || !wide(args.y) || !wide(args.before)) {
+  if (!wide(args.addend) || !wide(args.pre) || !wide(args.residual) || !wide(args.y) ||
+      !wide(args.before)) {
     return 0;
   }
   if (kind == EpilogueKind::linear) return args.n;
@@ -48,8 +50,8 @@ int whole_columns(const EpilogueArgs& args, EpilogueKind kind) {
 
 /// Is there nothing but a bias?
 bool is_bare(const EpilogueArgs& args) {
-  return !args.silu && !args.addend.data && !args.pre.data && !args.residual.data && !args.before.data &&
-         !args.statistics;
+  return !args.silu && !args.addend.data && !args.pre.data && !args.residual.data &&
+         !args.before.data && !args.statistics;
 }
 
 /// The epilogue's arrays from row `rows` on.
@@ -64,8 +66,8 @@ void advance(EpilogueArgs& args, std::int64_t rows) {
 }
 
 /// x, or a copy of it in the workspace if its rows do not start at multiples of 16 bytes.
-LeftOperand align(const float* x, std::int64_t ldx, std::int64_t m, int cols, int parts, void* workspace,
-                  cudaStream_t stream) {
+LeftOperand align(const float* x, std::int64_t ldx, std::int64_t m, int cols, int parts,
+                  void* workspace, cudaStream_t stream) {
   LeftOperand left{x, ldx, cols, parts, cols};
   if (is_aligned(x) && ldx % 4 == 0 && (parts == 1 || cols % 4 == 0)) return left;
   check(workspace, ErrorCode::usage,
@@ -102,9 +104,11 @@ void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, con
   const KernelsByTile kernels = find_kernels(weight.method, family, direction, kind);
   for (std::int64_t first = 0; first < m; first += kRowsPerLaunch) {
     args.m = std::min(kRowsPerLaunch, m - first);
-    const LeftOperand left = align(x + first * ldx, ldx, args.m, inner, halves ? 2 : 1, workspace, stream);
-    const auto tile = static_cast<std::size_t>(choose_tile(kernels, args.m, w, multiprocessors));
-    launch(kernels[tile], family, left, args.m, w, args, multiprocessors, stream);
+    const LeftOperand left =
+        align(x + first * ldx, ldx, args.m, inner, halves ? 2 : 1, workspace, stream);
+    const TileChoice tile = choose_tile(kernels, args.m, w, args.statistics, multiprocessors);
+    launch(kernels[static_cast<std::size_t>(tile.kind)], family, left, args.m, w, args,
+           multiprocessors, stream);
     advance(args, args.m);
   }
 }

@@ -19,7 +19,9 @@ Kernel kernel() {
 template <class S, int kInterval, class Epilogue, bool kTransposed>
 KernelsByTile kernels_with() {
   KernelsByTile all;
-  const auto set = [&all](TileKind kind, const Kernel& kernel) { all[static_cast<int>(kind)] = kernel; };
+  const auto set = [&all](TileKind kind, const Kernel& kernel) {
+    all[static_cast<int>(kind)] = kernel;
+  };
   set(TileKind::wide, kernel<Config<S, 128, false, kInterval>, Epilogue, kTransposed>());
   set(TileKind::low, kernel<Config<S, 64, true, kInterval>, Epilogue, kTransposed>());
   if constexpr (S::kElementBytes * S::kWords <= 4) {

@@ -54,8 +54,8 @@ __device__ __forceinline__ float scale_down(std::uint32_t e) {
   return __uint_as_float(e == 255u ? 0x7fc00000u : (e - 14u) << 23);
 }
 
-/// Words of (x0 s, x1 s), as registers of an MMA fragment: word i of both in w[i][0] for 16-bit words,
-/// in w[i][0] and w[i][1] for TF32.
+/// Words of (x0 s, x1 s), as registers of an MMA fragment: word i of both in w[i][0] for 16-bit
+/// words, in w[i][0] and w[i][1] for TF32.
 template <class S>
 __device__ __forceinline__ void split_pair(float x0, float x1, float scale,
                                            std::uint32_t (&w)[S::kWords][2]) {
