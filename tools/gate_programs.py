@@ -94,17 +94,17 @@ def case_of(program, suite, case, reasons):
     return receipt.test(name, "passed", worst)
 
 
-def run_test_program(program, env):
+def run_test_program(program, env, seconds):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
-        status, output = run([program, f"--gtest_output=json:{report}"], env, TEST_SECONDS)
+        status, output = run([program, f"--gtest_output=json:{report}"], env, seconds)
         entries = []
         if report.exists():
             suites = json.loads(report.read_text())["testsuites"]
             entries = [case_of(program.name, suite["name"], case, skip_reasons(output)) for suite in suites for case in suite["testsuite"]]
     failed = any(entry["status"] == "failed" for entry in entries)
     if status is None:
-        entries.append(receipt.test(safe_name(program.name), "failed", reason=f"it took more than {TEST_SECONDS} s"))
+        entries.append(receipt.test(safe_name(program.name), "failed", reason=f"it took more than {seconds:g} s"))
     elif (status != 0 and not failed) or not entries:
         entries.append(receipt.test(safe_name(program.name), "failed", reason=f"exit status {status}: {last_line(output)}"))
     return entries
@@ -138,10 +138,10 @@ def in_parallel(count, function, calls):
         return [done.result() for done in [pool.submit(function, *call) for call in calls]]
 
 
-def run_tests(programs, env):
+def run_tests(programs, env, seconds):
     if not programs:
         return [receipt.test("gpu_tests", "not run", reason="there is no cuda_gemm*_test among the binaries")]
-    return [entry for entries in in_parallel(TESTS_AT_ONCE, run_test_program, [(p, env) for p in programs]) for entry in entries]
+    return [entry for entries in in_parallel(TESTS_AT_ONCE, run_test_program, [(p, env, seconds) for p in programs]) for entry in entries]
 
 
 def run_sanitizers(programs, env, seconds):

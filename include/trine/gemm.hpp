@@ -84,7 +84,7 @@ struct GemmForwardArgs {
   std::int64_t ldy = 0;
   float* row_statistics = nullptr;  ///< (m, ceil(out/64), 2) out or null: sum of squares and
                                     ///< largest magnitude of each 64 columns of y
-  void* workspace = nullptr;  ///< of `GemmContext::workspace_bytes` bytes, 256-aligned
+  void* workspace = nullptr;        ///< of `GemmContext::workspace_bytes` bytes, 256-aligned
 };
 
 /// dx = (dy w) . f'(pre) (+ dx): f is the activation that made this product's x, or none.
