@@ -173,7 +173,7 @@ class Product {
       : recipe_(recipe_of(std::string(gemm_method_info(method).name))),
         ampere_(arch == GemmArch::sm_80),
         backward_(backward),
-        chunk_(ampere_ || recipe_.type == WordType::tf32 ? 32 : 64),
+        chunk_(arch != GemmArch::sm_90 || recipe_.type == WordType::tf32 ? 32 : 64),
         steps_(steps_of_sixteen(recipe_.type, ampere_)),
         packed_(pack(w, activation)),
         k_(w.cols) {

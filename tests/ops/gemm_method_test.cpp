@@ -50,7 +50,7 @@ TEST(GemmMethod, ProductsUseEveryWordAndEndWithTheLargest) {
 
 TEST(GemmMethod, PromotionIntervals) {
   EXPECT_EQ(gemm_promotion_interval(GemmMethod::fp16x3, GemmArch::sm_90), 64);
-  EXPECT_EQ(gemm_promotion_interval(GemmMethod::fp16x3, GemmArch::sm_100), 64);
+  EXPECT_EQ(gemm_promotion_interval(GemmMethod::fp16x3, GemmArch::sm_100), 32);
   EXPECT_EQ(gemm_promotion_interval(GemmMethod::fp16x3, GemmArch::sm_80), 32);
   EXPECT_EQ(gemm_promotion_interval(GemmMethod::tf32x3, GemmArch::sm_90), 32);
   EXPECT_EQ(gemm_promotion_interval(GemmMethod::fp32, GemmArch::sm_90), 0);

@@ -39,6 +39,7 @@ float power_of_two(int exponent) {
 /// Order in which 16 consecutive elements of the inner dimension meet the hardware: consecutive
 /// runs of this list are its steps.
 constexpr std::array<int, 16> step_order(GemmWord word, GemmArch arch) {
+  if (word == GemmWord::fp32) return {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   // Where the elements lie when a thread reads 16 bytes at a time (docs/gemm.md). One step of 16
   // does not care about the order inside.
   if (word == GemmWord::tf32 && arch == GemmArch::sm_80) {

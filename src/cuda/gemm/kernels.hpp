@@ -16,7 +16,7 @@ enum class TileKind {
   wide,      ///< 128 rows x 128 columns
   resident,  ///< the same with the weight kept in shared memory; inner dimension up to 256
   low,       ///< 64 x 128: few rows
-  small,     ///< 64 x 64: few rows and columns
+  small,     ///< 64 x 64 by a team of warpgroups: few rows and columns, long inner dimension
 };
 inline constexpr int kTileKinds = 4;
 

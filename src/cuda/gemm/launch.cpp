@@ -33,12 +33,11 @@ std::int64_t tiles_out(const Kernel& kernel, const PackedOperand& w) {
 }  // namespace
 
 TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
-                       bool statistics, int multiprocessors) {
+                       int multiprocessors) {
   TileChoice best{TileKind::wide, 0};
   for (std::size_t i = 0; i < kTileKinds; ++i) {
     const Kernel& kernel = kernels[i];
     if (!kernel.function) continue;
-    if (statistics && static_cast<TileKind>(i) == TileKind::small) continue;
     const std::int64_t tiles = ceil_divide(m, kernel.rows) * tiles_out(kernel, w);
     if (kernel.resident_chunks) {
       // Filling the shared memory pays from a few tiles per block on.

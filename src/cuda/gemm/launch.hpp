@@ -14,10 +14,9 @@ struct TileChoice {
   double microseconds;  ///< estimated, for fp16x3 on an H200
 };
 
-/// The tile shape with the least estimated time; all shapes give the same bits. Row statistics take
-/// blocks of 64 columns, which `small` has not.
+/// The tile shape with the least estimated time; all shapes give the same bits.
 TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
-                       bool statistics, int multiprocessors);
+                       int multiprocessors);
 
 /// Allows the kernel its shared memory. Once per kernel and device.
 void prepare(const Kernel& kernel);

@@ -75,7 +75,9 @@ struct Ring {
     phase ^= wrap;
   }
   __device__ __forceinline__ void advance_by(int n) {
-    for (int i = 0; i < n; ++i) advance();
+    stage += n;
+    phase ^= stage / T::kStages & 1;
+    stage %= T::kStages;
   }
   __device__ void init() {
     for (stage = 0; stage < T::kStages; ++stage) {

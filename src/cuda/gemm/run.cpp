@@ -106,7 +106,7 @@ void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, con
     args.m = std::min(kRowsPerLaunch, m - first);
     const LeftOperand left =
         align(x + first * ldx, ldx, args.m, inner, halves ? 2 : 1, workspace, stream);
-    const TileChoice tile = choose_tile(kernels, args.m, w, args.statistics, multiprocessors);
+    const TileChoice tile = choose_tile(kernels, args.m, w, multiprocessors);
     launch(kernels[static_cast<std::size_t>(tile.kind)], family, left, args.m, w, args,
            multiprocessors, stream);
     advance(args, args.m);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/gemm/kernel_sm90.cuh"
+#include "cuda/gemm/kernel_sm90_team.cuh"
 #include "cuda/gemm/kernels.hpp"
 
 namespace trine::cuda::sm90 {
@@ -16,6 +17,15 @@ Kernel kernel() {
           .resident_chunks = T::kResident};
 }
 
+template <class T, class Epilogue, bool kTransposed>
+Kernel team_kernel() {
+  return {.function = reinterpret_cast<const void*>(&gemm_sm90_team<T, Epilogue, kTransposed>),
+          .rows = T::kRows,
+          .columns = T::kTileColumns,
+          .threads = kTeamThreads,
+          .shared_bytes = T::kSharedBytes};
+}
+
 template <class S, int kInterval, class Epilogue, bool kTransposed>
 KernelsByTile kernels_with() {
   KernelsByTile all;
@@ -27,8 +37,8 @@ KernelsByTile kernels_with() {
   if constexpr (S::kElementBytes * S::kWords <= 4) {
     set(TileKind::resident, kernel<Config<S, 128, false, kInterval, 4>, Epilogue, kTransposed>());
   }
-  if constexpr (!std::is_same_v<Epilogue, SwigluEpilogue>) {
-    set(TileKind::small, kernel<Config<S, 32, true, kInterval>, Epilogue, kTransposed>());
+  if constexpr (S::kWords <= 2) {  // more would not fit into the registers of a team
+    set(TileKind::small, team_kernel<TeamConfig<S, kInterval>, Epilogue, kTransposed>());
   }
   return all;
 }
