@@ -98,9 +98,8 @@ inline std::vector<Term> words_of(float scaled, const Recipe& recipe) {
     if (rest != 0) {
       const int e = std::max(std::ilogb(rest), recipe.format.smallest_exponent);
       const double units = std::ldexp(rest, recipe.format.precision - 1 - e);
-      const double rounded = recipe.type != WordType::tf32 ? std::nearbyint(units)
-                             : a == 0                      ? std::round(units)
-                                                           : std::trunc(units);
+      const double rounded =
+          recipe.type == WordType::tf32 ? std::round(units) : std::nearbyint(units);
       word = std::ldexp(rounded, e - (recipe.format.precision - 1));
     }
     words.push_back(as_term(word, recipe.format));

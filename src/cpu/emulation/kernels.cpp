@@ -34,11 +34,11 @@ float nearest_even(float x) {
 }
 
 template <GemmWord word>
-float round_to_word(float x, bool first) {
+float round_to_word(float x) {
   if constexpr (word == GemmWord::bf16) return nearest_even<16>(x);
   if constexpr (word == GemmWord::tf32) {
-    const std::uint32_t half = first ? 0x1000U : 0U;  // later words are truncated
-    return __builtin_bit_cast(float, (__builtin_bit_cast(std::uint32_t, x) + half) & 0xffffe000U);
+    return __builtin_bit_cast(float,
+                              (__builtin_bit_cast(std::uint32_t, x) + 0x1000U) & 0xffffe000U);
   }
   // Below the normal range fp16 counts in units of 2^-24, as floats in [0.5, 1) do.
   const float small = (x + 0.75F) - 0.75F;
@@ -61,7 +61,7 @@ void split_words(int words, int count, float* __restrict rest, WordTile& tile) {
     float* __restrict value = tile.value[a];
     std::int16_t* __restrict exponent = tile.exponent[a];
     for (int i = 0; i < count; ++i) {
-      const float part = round_to_word<word>(rest[i], a == 0);
+      const float part = round_to_word<word>(rest[i]);
       rest[i] -= part;
       value[i] = part * 0x1p40F;
       exponent[i] = exponent_of_word<word>(part);

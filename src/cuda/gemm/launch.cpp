@@ -16,7 +16,7 @@ struct TileCost {
   double chunk, once;
 };
 constexpr std::array<TileCost, kTileKinds> kCost = {
-    {{1.25, 1.2}, {1.13, 1.1}, {0.8, 0.9}, {0.64, 0.3}}};
+    {{1.25, 1.2}, {1.13, 1.1}, {0.8, 0.9}, {0.28, 0.8}}};
 constexpr double kStart = 2.7;  ///< of a kernel
 
 /// Rows of y that a warp of a Hopper kernel stores at a time.

@@ -73,14 +73,11 @@ __device__ __forceinline__ void split_pair(float x0, float x1, float scale,
       w[i][0] = *reinterpret_cast<const std::uint32_t*>(&h);
       r0 -= __uint_as_float(w[i][0] << 16);
       r1 -= __uint_as_float(w[i][0] & 0xffff0000u);
-    } else if (i + 1 < S::kWords || S::kWords == 1) {
+    } else {
       w[i][0] = (__float_as_uint(r0) + 0x1000u) & 0xffffe000u;
       w[i][1] = (__float_as_uint(r1) + 0x1000u) & 0xffffe000u;
       r0 -= __uint_as_float(w[i][0]);
       r1 -= __uint_as_float(w[i][1]);
-    } else {
-      w[i][0] = __float_as_uint(r0);  // the Tensor Core ignores the low 13 bits
-      w[i][1] = __float_as_uint(r1);
     }
   }
 }
