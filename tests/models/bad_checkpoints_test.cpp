@@ -4,9 +4,9 @@
 #include <cmath>
 #include <ostream>
 
-#include "models/checkpoint/read_checkpoint.hpp"
 #include "models/support/checkpoint_writer.hpp"
 #include "models/support/expect_error.hpp"
+#include "models/support/read_bytes.hpp"
 
 namespace trine {
 namespace {
@@ -18,7 +18,7 @@ using testing::float_entry;
 using W = CheckpointWriter;
 
 void read_bytes(const std::string& bytes) {
-  read_checkpoint(std::as_bytes(std::span(bytes)), "bad.ckpt");
+  testing::read_bytes(bytes, "bad.ckpt");
 }
 
 struct Edit {

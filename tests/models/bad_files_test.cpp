@@ -7,6 +7,7 @@
 #include "models/checkpoint/read_checkpoint.hpp"
 #include "models/support/checkpoint_writer.hpp"
 #include "models/support/expect_error.hpp"
+#include "models/support/read_bytes.hpp"
 
 namespace trine {
 namespace {
@@ -19,7 +20,7 @@ using testing::expect_error;
 constexpr auto kBad = ErrorCode::bad_input;
 
 void read_bytes(const std::string& bytes) {
-  read_checkpoint(std::as_bytes(std::span(bytes)), "bad.ckpt");
+  testing::read_bytes(bytes, "bad.ckpt");
 }
 
 TEST(BadFile, EndsEarlyAnywhere) {

@@ -1,9 +1,9 @@
 // Checkpoints made for the test: what is read, merged, left out.
 #include <gtest/gtest.h>
 
-#include "models/checkpoint/read_checkpoint.hpp"
 #include "models/support/checkpoint_writer.hpp"
 #include "models/support/expect_error.hpp"
+#include "models/support/read_bytes.hpp"
 
 namespace trine {
 namespace {
@@ -12,11 +12,8 @@ namespace pickle = testing::pickle;
 using pet::ModelData;
 using pet::TargetKind;
 using testing::CheckpointWriter;
+using testing::read_bytes;
 using testing::StateEntry;
-
-ModelData read_bytes(const std::string& bytes) {
-  return read_checkpoint(std::as_bytes(std::span(bytes)), "made.ckpt");
-}
 
 ModelData read(const CheckpointWriter& writer) {
   return read_bytes(writer.bytes());

@@ -1,9 +1,9 @@
 // LLPR wrappers made for the test: names and shapes in every format.
 #include <gtest/gtest.h>
 
-#include "models/checkpoint/read_checkpoint.hpp"
 #include "models/support/checkpoint_writer.hpp"
 #include "models/support/expect_error.hpp"
+#include "models/support/read_bytes.hpp"
 
 namespace trine {
 namespace {
@@ -11,10 +11,7 @@ namespace {
 namespace pickle = testing::pickle;
 using pet::ModelData;
 using testing::CheckpointWriter;
-
-ModelData read_bytes(const std::string& bytes) {
-  return read_checkpoint(std::as_bytes(std::span(bytes)), "made.ckpt");
-}
+using testing::read_bytes;
 
 /// An LLPR wrapper around the small model; six features.
 std::string wrapped(int format, const CheckpointWriter::Entries& own_tensors,
