@@ -40,6 +40,16 @@ GemmWeight GemmContext::pack(GemmMethod, const float*, std::int64_t, std::int64_
 std::size_t GemmContext::workspace_bytes(const GemmWeight&, std::int64_t) const {
   no_cuda();
 }
+GemmSupport GemmContext::supports_planes(GemmMethod) const {
+  no_cuda();
+}
+std::size_t GemmContext::planes_bytes(GemmMethod, std::int64_t, std::int64_t) const {
+  no_cuda();
+}
+void GemmContext::split(GemmMethod, std::int64_t, const float*, std::int64_t, const GemmPlanes&,
+                        bool) {
+  no_cuda();
+}
 void GemmContext::forward(const GemmWeight&, const GemmForwardArgs&) {
   no_cuda();
 }

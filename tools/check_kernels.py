@@ -25,7 +25,7 @@ from source_files import report
 WHEELS = ("nvidia-cuda-cuobjdump", "nvidia-cuda-nvdisasm")
 METHODS = ("tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "bf16x9", "fp16", "fp16x3")
 # Object files of one method, and the kernels in them that must use Tensor Cores.
-METHOD_FILE = re.compile(r"(?P<family>sm80|sm90)_(?P<method>[a-z0-9]+)\.cu\.o$")
+METHOD_FILE = re.compile(r"(?P<family>sm80|sm90)_(?P<method>[a-z0-9]+)(_planes)?\.cu\.o$")
 TENSOR_CORE_KERNEL = re.compile(r"gemm_(sm80|sm90)")
 # Family and word -> the only instruction allowed.
 INSTRUCTION = {

@@ -57,7 +57,8 @@ struct GemmSupport {
   std::string reason;  ///< why not, or what runs instead of Tensor Core kernels of trine's own
 };
 
-/// Does this build have `method` for a device of compute capability `capability` (e.g. 90)?
+/// Does this build have `method` for a device of compute capability `capability` (e.g. 90)? With
+/// FP32 operands: for GemmPlanes ask GemmContext::supports_planes.
 GemmSupport gemm_support(GemmMethod method, int capability, const GemmShape& shape);
 
 /// What follows the product; part of the packed weight because swiglu orders its rows.
@@ -65,6 +66,15 @@ enum class GemmActivation {
   none,
   silu,    ///< y = z sigmoid(z)
   swiglu,  ///< z = [v | g]: y = v sigmoid(g), half as wide as z
+};
+
+/// A matrix whose rows are already split into the words of a method, in device memory: what a
+/// product may take instead of x and give instead of y, so that a matrix that several products read
+/// is split once. Its contents are good for one method and number of rows (docs/gemm.md). Planes
+/// that a call reads and writes must not overlap.
+struct GemmPlanes {
+  void* data = nullptr;   ///< of `GemmContext::planes_bytes` bytes, 256-aligned; null: none
+  std::int64_t cols = 0;  ///< of the matrix
 };
 
 class GemmWeight;
@@ -85,6 +95,8 @@ struct GemmForwardArgs {
   float* row_statistics = nullptr;  ///< (m, ceil(out/64), 2) out or null: sum of squares and
                                     ///< largest magnitude of each 64 columns of y
   void* workspace = nullptr;        ///< of `GemmContext::workspace_bytes` bytes, 256-aligned
+  GemmPlanes x_planes{};            ///< (m, k), instead of x
+  GemmPlanes y_planes{};            ///< (m, out) out; y may then be null
 };
 
 /// dx = (dy w) . f'(pre) (+ dx): f is the activation that made this product's x, or none.
@@ -100,6 +112,11 @@ struct GemmBackwardArgs {
   float* dx = nullptr;  ///< out
   std::int64_t ldx = 0;
   void* workspace = nullptr;
+  /// (m, n), instead of dy; split as `gated` if the weight is a swiglu one.
+  GemmPlanes dy_planes{};
+  /// Out, as wide as dx, which may then be null unless it is added to. With swiglu they are gated:
+  /// for the backward product of the weight that made pre.
+  GemmPlanes dx_planes{};
 };
 
 /// Which kernels a context uses.
@@ -133,6 +150,16 @@ class GemmContext {
   /// rows that do not start at multiples of 16 bytes, or the method is fp32 and something follows
   /// the product.
   std::size_t workspace_bytes(const GemmWeight& weight, std::int64_t m) const;
+
+  /// Does this context have products of `method` with planes? If not, calls with planes are an
+  /// Error(not_supported).
+  GemmSupport supports_planes(GemmMethod method) const;
+  /// Size of (m, cols) in planes.
+  std::size_t planes_bytes(GemmMethod method, std::int64_t m, std::int64_t cols) const;
+  /// Splits x (m, planes.cols). `gated`: x is [v | g] and goes into the order that the backward
+  /// product of a swiglu weight takes.
+  void split(GemmMethod method, std::int64_t m, const float* x, std::int64_t ldx,
+             const GemmPlanes& planes, bool gated = false);
 
   void forward(const GemmWeight& weight, const GemmForwardArgs& args);
   void backward(const GemmWeight& weight, const GemmBackwardArgs& args);

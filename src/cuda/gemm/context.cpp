@@ -22,6 +22,12 @@ void prepare_kernels(GemmMethod method, KernelFamily family) {
     for (const auto kind :
          {EpilogueKind::linear, EpilogueKind::swiglu, EpilogueKind::swiglu_backward}) {
       for (const Kernel& kernel : find_kernels(method, family, direction, kind)) prepare(kernel);
+      if (family != KernelFamily::sm90 || !has_planes(method)) continue;
+      for (const Form form : {Form{true, false}, Form{false, true}, Form{true, true}}) {
+        for (const Kernel& kernel : find_planes_kernels(method, form, direction, kind)) {
+          prepare(kernel);
+        }
+      }
     }
   }
 }

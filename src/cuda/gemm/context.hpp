@@ -19,10 +19,20 @@ struct GemmContext::Impl {
   std::unique_ptr<cuda::PlainProduct> plain;  ///< made with the first fp32 weight
   cuda::DeviceArray<unsigned long long> bad_row;
 
+  /// The left operand of a call: as FP32 or in planes.
+  struct Operand {
+    const float* x;
+    std::int64_t ldx;
+    GemmPlanes planes;
+  };
   /// One product, of whichever direction: what comes before and after it is in `args`.
-  void run(const cuda::PackedWeight& weight, cuda::Direction direction, const float* x,
-           std::int64_t ldx, std::int64_t m, cuda::EpilogueKind kind, cuda::EpilogueArgs args,
-           void* workspace);
+  void run(const cuda::PackedWeight& weight, cuda::Direction direction, const Operand& x,
+           std::int64_t m, cuda::EpilogueKind kind, cuda::EpilogueArgs args, void* workspace);
+
+  GemmSupport planes_support(GemmMethod method) const;
+  /// Error unless `planes`, if there are any, can hold (m, cols); `what` they hold.
+  void check_planes(GemmMethod method, std::int64_t m, const GemmPlanes& planes, std::int64_t cols,
+                    const char* what) const;
 
  private:
   void run_plain(const cuda::PackedWeight& weight, cuda::Direction direction, const float* x,

@@ -75,6 +75,12 @@ struct NoStaging {
   __device__ void store(const float4 (&)[2][2], int, std::int64_t, int) const {}
 };
 
+/// Does the epilogue's staging split what it gets (epilogue_planes.cuh)? Then y may be absent.
+template <class Staging>
+inline constexpr bool kSplits = requires {
+  Staging::kSplits;
+};
+
 /// Partial sums of squares and largest magnitudes of 64 columns, over the four threads of a row.
 struct RowStatistics {
   float squares[2] = {0, 0}, largest[2] = {0, 0};
@@ -108,9 +114,10 @@ struct LinearEpilogue {
   template <int kCount, class Staging>
   __device__ static __forceinline__ void run(const float (&d)[kCount], const EpilogueArgs& a,
                                              const TilePart& part, const Staging& staging) {
-    if (Staging::kExists && a.staged && a.bare) {
-      bare(d, a, part, staging);
-    } else if (part.whole) {
+    if constexpr (Staging::kExists && !kSplits<Staging>) {
+      if (a.staged && a.bare) return bare(d, a, part, staging);
+    }
+    if (part.whole) {
       columns<true>(d, a, part, staging);
     } else {
       columns<false>(d, a, part, staging);
@@ -178,7 +185,10 @@ struct LinearEpilogue {
           statistics = {};
         }
       }
-      if (Staging::kExists && a.staged) {
+      if constexpr (kSplits<Staging>) {
+        if (a.y.data) place.store(z, a.y);
+        staging.split(z, (part.column + 16 * group) / 64, part.row[0], group / 2);
+      } else if (Staging::kExists && a.staged) {
         staging.store(z, part.column + 16 * group, part.row[0], group / 2);
       } else {
         place.store(z, a.y);
@@ -246,28 +256,33 @@ struct LinearEpilogue {
 struct SwigluEpilogue {
   template <int kCount, class Staging>
   __device__ static __forceinline__ void run(const float (&d)[kCount], const EpilogueArgs& a,
-                                             const TilePart& part, const Staging&) {
+                                             const TilePart& part, const Staging& staging) {
     static_assert(kCount % 32 == 0, "whole blocks of 64 columns");
+    constexpr bool keep = !kSplits<Staging>;
 #pragma unroll
     for (int block = 0; block < kCount / 32; ++block) {
+      // part.column counts packed columns; 64 of them are 32 of y.
+      const int packed = part.column + 64 * block;
+      const int first = packed / 64 * 32 + packed % 64;
+      float4 y[2][2] = {};
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        // part.column counts packed columns; 64 of them are 32 of y.
-        const int packed = part.column + 64 * block;
-        const int column = packed / 64 * 32 + packed % 64 + 16 * i;
         if (part.whole) {
-          pair<true>(d, a, part, 4 * block + i, column);
+          pair<true, keep>(d, a, part, 4 * block + i, first + 16 * i, y[i]);
         } else {
-          pair<false>(d, a, part, 4 * block + i, column);
+          pair<false, keep>(d, a, part, 4 * block + i, first + 16 * i, y[i]);
         }
       }
+      if constexpr (kSplits<Staging>) staging.split(y, first / 64, part.row[0], block);
     }
   }
 
  private:
-  template <bool kWhole, int kCount>
+  /// Computes the y of two rows. kKeep: y is certainly wanted in memory.
+  template <bool kWhole, bool kKeep, int kCount>
   __device__ static __forceinline__ void pair(const float (&d)[kCount], const EpilogueArgs& a,
-                                              const TilePart& part, int group, int column) {
+                                              const TilePart& part, int group, int column,
+                                              float4 (&y)[2]) {
     const int half = a.n / 2, left = half - column;
     const bool aligned = half % 4 == 0;
 #pragma unroll
@@ -290,12 +305,14 @@ struct SwigluEpilogue {
           store4<kWhole>(a.pre.data + row * a.pre.stride + c, z[gate], left, a.pre.wide && aligned);
         }
       }
-      float4 y = map4(z[0], z[1], [](float v, float g) { return v * sigmoid(g); });
+      y[h] = map4(z[0], z[1], [](float v, float g) { return v * sigmoid(g); });
       if (a.residual.data) {
-        y = add4(y, load4<kWhole>(a.residual.data + row * a.residual.stride + column, left,
-                                  a.residual.wide));
+        y[h] = add4(y[h], load4<kWhole>(a.residual.data + row * a.residual.stride + column, left,
+                                        a.residual.wide));
       }
-      store4<kWhole>(a.y.data + row * a.y.stride + column, y, left, a.y.wide);
+      if (kKeep || a.y.data) {
+        store4<kWhole>(a.y.data + row * a.y.stride + column, y[h], left, a.y.wide);
+      }
     }
   }
 };
@@ -305,36 +322,52 @@ struct SwigluEpilogue {
 struct SwigluBackwardEpilogue {
   template <int kCount, class Staging>
   __device__ static __forceinline__ void run(const float (&d)[kCount], const EpilogueArgs& a,
-                                             const TilePart& part, const Staging&) {
+                                             const TilePart& part, const Staging& staging) {
     if (part.whole) {
-      columns<true>(d, a, part);
+      columns<true>(d, a, part, staging);
     } else {
-      columns<false>(d, a, part);
+      columns<false>(d, a, part, staging);
     }
   }
 
  private:
-  template <bool kWhole, int kCount>
+  template <bool kWhole, int kCount, class Staging>
   __device__ static __forceinline__ void columns(const float (&d)[kCount], const EpilogueArgs& a,
-                                                 const TilePart& part) {
+                                                 const TilePart& part, const Staging& staging) {
     const bool aligned = a.n % 4 == 0;
+    const bool keep = !kSplits<Staging> || a.y.data;
+    float4 both[2][2][2];  // 32 columns of dv, then of dg, to split
 #pragma unroll
     for (int group = 0; group < kCount / 8; ++group) {
       const int column = part.column + 16 * group, left = a.n - column;
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const std::int64_t row = part.row[h];
+        both[0][group % 2][h] = both[1][group % 2][h] = make_float4(0, 0, 0, 0);
         if (!kWhole && (row >= a.m || left <= 0)) continue;
         const float4 dy = map4(group4(d, group, h), [&](float x) { return x * a.gain; });
         const float* before = a.before.data + row * a.before.stride + column;
         const float4 v = load4<kWhole>(before, left, a.before.wide);
         const float4 s = map4(load4<kWhole>(before + a.n, left, a.before.wide && aligned),
                               [](float g) { return sigmoid(g); });
-        float* out = a.y.data + row * a.y.stride + column;
-        store4<kWhole>(out, map4(dy, s, [](float x, float y) { return x * y; }), left, a.y.wide);
+        const float4 dv = map4(dy, s, [](float x, float y) { return x * y; });
         const float4 slope = map4(v, s, [](float x, float y) { return x * y * (1.0f - y); });
-        store4<kWhole>(out + a.n, map4(dy, slope, [](float x, float y) { return x * y; }), left,
-                       a.y.wide && aligned);
+        const float4 dg = map4(dy, slope, [](float x, float y) { return x * y; });
+        if (keep) {
+          float* out = a.y.data + row * a.y.stride + column;
+          store4<kWhole>(out, dv, left, a.y.wide);
+          store4<kWhole>(out + a.n, dg, left, a.y.wide && aligned);
+        }
+        both[0][group % 2][h] = dv;
+        both[1][group % 2][h] = dg;
+      }
+      if constexpr (kSplits<Staging>) {
+        if (group % 2 == 1) {
+#pragma unroll
+          for (int part_of = 0; part_of < 2; ++part_of) {
+            staging.split(both[part_of], column / 32, part.row[0], part_of);
+          }
+        }
       }
     }
   }

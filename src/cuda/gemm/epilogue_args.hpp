@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "cuda/gemm/operand.hpp"
+
 namespace trine::cuda {
 
 /// A row-major matrix on the device, or null. `wide`: rows start at multiples of 16 bytes.
@@ -32,6 +34,7 @@ struct EpilogueArgs {
   DeviceMatrix<const float> before;  ///< backward: the pre-activation that made this product's x
   float* statistics = nullptr;       ///< (m, ceil(out / 64), 2)
   unsigned long long* bad_row = nullptr;
+  SplitOperand planes;  ///< y in planes, besides or instead of y
 };
 
 }  // namespace trine::cuda

@@ -44,4 +44,20 @@ KernelsByTile find_kernels(GemmMethod method, KernelFamily family, Direction dir
   return (family == KernelFamily::sm90 ? tables.sm90 : tables.sm80)(direction, epilogue);
 }
 
+KernelsByTile find_planes_kernels(GemmMethod method, Form form, Direction direction,
+                                  EpilogueKind epilogue) {
+  switch (method) {
+    case GemmMethod::fp16:
+      return sm90_fp16_planes(form, direction, epilogue);
+    case GemmMethod::fp16x3:
+      return sm90_fp16x3_planes(form, direction, epilogue);
+    case GemmMethod::bf16x6:
+      return sm90_bf16x6_planes(form, direction, epilogue);
+    case GemmMethod::tf32x3:
+      return sm90_tf32x3_planes(form, direction, epilogue);
+    default:
+      fail(ErrorCode::usage, "this method has no kernels with planes, give and take FP32");
+  }
+}
+
 }  // namespace trine::cuda

@@ -54,9 +54,30 @@ KernelsByTile sm80_bf16x9(Direction, EpilogueKind);
 KernelsByTile sm80_fp16(Direction, EpilogueKind);
 KernelsByTile sm80_fp16x3(Direction, EpilogueKind);
 
+/// Is the left operand, is the result in planes (operand.hpp)?
+struct Form {
+  bool planes_in = false, planes_out = false;
+};
+
+/// Hopper kernels with planes on either side or both; those with planes_in take a SplitOperand
+/// instead of the CUtensorMap of x.
+KernelsByTile sm90_fp16_planes(Form, Direction, EpilogueKind);
+KernelsByTile sm90_fp16x3_planes(Form, Direction, EpilogueKind);
+KernelsByTile sm90_bf16x6_planes(Form, Direction, EpilogueKind);
+KernelsByTile sm90_tf32x3_planes(Form, Direction, EpilogueKind);
+
 enum class KernelFamily { sm80, sm90 };
+
+/// Which methods have kernels with planes, on Hopper alone.
+constexpr bool has_planes(GemmMethod method) {
+  return method == GemmMethod::fp16 || method == GemmMethod::fp16x3 ||
+         method == GemmMethod::bf16x6 || method == GemmMethod::tf32x3;
+}
 
 KernelsByTile find_kernels(GemmMethod method, KernelFamily family, Direction direction,
                            EpilogueKind epilogue);
+/// For methods that has_planes() names.
+KernelsByTile find_planes_kernels(GemmMethod method, Form form, Direction direction,
+                                  EpilogueKind epilogue);
 
 }  // namespace trine::cuda

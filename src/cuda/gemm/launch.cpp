@@ -30,6 +30,38 @@ std::int64_t tiles_out(const Kernel& kernel, const PackedOperand& w) {
   return ceil_divide(std::int64_t{w.out_blocks} * kBlock, kernel.columns);
 }
 
+/// The tiles of a product and the blocks that walk over them.
+struct Grid {
+  Product product;
+  std::int64_t blocks;
+
+  Grid(const Kernel& kernel, std::int64_t m, const PackedOperand& w, int multiprocessors) {
+    product.w = w;
+    product.m = m;
+    product.tiles_out = static_cast<int>(tiles_out(kernel, w));
+    product.tiles_down = static_cast<int>(ceil_divide(m, kernel.rows));
+    blocks = multiprocessors * std::max(1, kernel.blocks_per_multiprocessor);
+    // Resident weights: every block keeps to its columns.
+    if (kernel.resident_chunks) blocks = blocks / product.tiles_out * product.tiles_out;
+    blocks = std::min(blocks, std::int64_t{product.tiles_down} * product.tiles_out);
+    product.step_down = static_cast<int>(blocks / product.tiles_out);
+    product.step_out = static_cast<int>(blocks % product.tiles_out);
+  }
+};
+
+/// For Hopper's staged stores.
+CUtensorMap describe_result(const EpilogueArgs& args) {
+  if (!args.staged) return {};
+  return describe_rows({args.y.data, args.y.stride, args.n, 1, args.n}, args.m, kStagedRows);
+}
+
+void start(const Kernel& kernel, const Grid& grid, void** arguments, cudaStream_t stream) {
+  check_cuda(cudaLaunchKernel(kernel.function, dim3(static_cast<unsigned>(grid.blocks)),
+                              dim3(static_cast<unsigned>(kernel.threads)), arguments,
+                              kernel.shared_bytes, stream),
+             "start a product");
+}
+
 }  // namespace
 
 TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
@@ -63,35 +95,28 @@ void prepare(const Kernel& kernel) {
 void launch(const Kernel& kernel, KernelFamily family, const LeftOperand& x, std::int64_t m,
             const PackedOperand& w, const EpilogueArgs& args, int multiprocessors,
             cudaStream_t stream) {
-  Product product;
-  product.w = w;
-  product.m = m;
-  product.tiles_out = static_cast<int>(tiles_out(kernel, w));
-  product.tiles_down = static_cast<int>(ceil_divide(m, kernel.rows));
-  product.halves = x.parts == 2;
-  std::int64_t blocks = multiprocessors * std::max(1, kernel.blocks_per_multiprocessor);
-  // Resident weights: every block keeps to its columns.
-  if (kernel.resident_chunks) blocks = blocks / product.tiles_out * product.tiles_out;
-  blocks = std::min(blocks, std::int64_t{product.tiles_down} * product.tiles_out);
-  product.step_down = static_cast<int>(blocks / product.tiles_out);
-  product.step_out = static_cast<int>(blocks % product.tiles_out);
-  const dim3 grid(static_cast<unsigned>(blocks));
-  const dim3 block(static_cast<unsigned>(kernel.threads));
+  Grid grid(kernel, m, w, multiprocessors);
+  grid.product.halves = x.parts == 2;
   EpilogueArgs epilogue = args;
-  cudaError_t status;
   if (family == KernelFamily::sm90) {
-    CUtensorMap x_map = describe_rows(x, m, kernel.rows), y_map{};
-    if (args.staged) {
-      y_map = describe_rows({args.y.data, args.y.stride, args.n, 1, args.n}, m, kStagedRows);
-    }
-    void* arguments[] = {&x_map, &y_map, &product, &epilogue};
-    status = cudaLaunchKernel(kernel.function, grid, block, arguments, kernel.shared_bytes, stream);
+    CUtensorMap x_map = describe_rows(x, m, kernel.rows), y_map = describe_result(args);
+    void* arguments[] = {&x_map, &y_map, &grid.product, &epilogue};
+    start(kernel, grid, arguments, stream);
   } else {
     LeftOperand left = x;
-    void* arguments[] = {&left, &product, &epilogue};
-    status = cudaLaunchKernel(kernel.function, grid, block, arguments, kernel.shared_bytes, stream);
+    void* arguments[] = {&left, &grid.product, &epilogue};
+    start(kernel, grid, arguments, stream);
   }
-  check_cuda(status, "start a product");
+}
+
+void launch(const Kernel& kernel, const SplitOperand& x, std::int64_t m, const PackedOperand& w,
+            const EpilogueArgs& args, int multiprocessors, cudaStream_t stream) {
+  Grid grid(kernel, m, w, multiprocessors);
+  SplitOperand left = x;
+  CUtensorMap y_map = describe_result(args);
+  EpilogueArgs epilogue = args;
+  void* arguments[] = {&left, &y_map, &grid.product, &epilogue};
+  start(kernel, grid, arguments, stream);
 }
 
 }  // namespace trine::cuda

@@ -26,4 +26,8 @@ void launch(const Kernel& kernel, KernelFamily family, const LeftOperand& x, std
             const PackedOperand& w, const EpilogueArgs& args, int multiprocessors,
             cudaStream_t stream);
 
+/// The same for a kernel that takes planes.
+void launch(const Kernel& kernel, const SplitOperand& x, std::int64_t m, const PackedOperand& w,
+            const EpilogueArgs& args, int multiprocessors, cudaStream_t stream);
+
 }  // namespace trine::cuda

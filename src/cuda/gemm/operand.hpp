@@ -30,6 +30,65 @@ TRINE_HOST_DEVICE constexpr int tf32_offset_of_position(int p) {
   return 4 * (p % 4) + 2 * (p / 8) + p / 4 % 2;
 }
 
+// An operand that was split beforehand ("planes") has rows in blocks of 64 and columns, in packed
+// order and padded to chunks of 64, in slices of 128 bytes: a whole chunk of 16-bit words, half a
+// chunk of TF32, and so what the Hopper kernels promote at a time. For each row block and slice the
+// words follow one another, 64 x 128 bytes each, with swizzle and columns as above. Rows 0, 4, 1,
+// 5, ... of a group of 8 lie at positions 0, 1, 2, 3, ...: as threads hold rows of a product, and
+// its words are stored without bank conflicts. Behind all words: for each row block and slice 64
+// bytes, the exponents of the positions' blocks (block_exponent; 255 for Inf and NaN).
+// Columns beyond the matrix are zeros. Rows beyond it may be anything: they do not mix with others.
+
+/// Position in its block of 64 of row `row` of the block.
+TRINE_HOST_DEVICE constexpr int plane_position(int row) {
+  return row / 8 * 8 + row % 4 * 2 + row % 8 / 4;
+}
+/// Row of the block at position `p`.
+TRINE_HOST_DEVICE constexpr int plane_row(int p) {
+  return p / 8 * 8 + p % 8 / 2 + p % 2 * 4;
+}
+/// Byte of a number in the piece of one word, for its row of the block and its column of the slice.
+TRINE_HOST_DEVICE constexpr int plane_byte(int row, int column, int element_bytes) {
+  const int position = plane_position(row), offset = column % 16;
+  const int inside = offset % 4 / 2 * 8 + (element_bytes == 4 ? offset % 2 * 4 + offset / 4
+                                                              : offset / 4 * 2 + offset % 2);
+  const int byte = (column / 16 * 16 + inside) * element_bytes;
+  return position * 128 + ((byte / 16 ^ position % 8) << 4) + byte % 16;
+}
+/// Byte, from the warp's 16 positions on, of the 4 bytes that `lane` stores for row half `half`
+/// (row plane_row(lane / 4) + 8 half) in 16-byte piece `piece` of the row. Of a lane's four
+/// neighbours (columns 4 (lane % 4) to + 3 of 16) 16-bit words take two pieces, TF32 four.
+TRINE_HOST_DEVICE constexpr int plane_lane_byte(int lane, int half, int piece) {
+  return (lane / 4 + 8 * half) * 128 + ((piece ^ lane / 4) << 4) + lane % 4 * 4;
+}
+/// Natural column of a packed one, if the columns are [v | g] of `half` each; beyond `half` of its
+/// part there is none.
+TRINE_HOST_DEVICE constexpr int gated_column(int packed, int half) {
+  const int inside = packed / 64 * 32 + packed % 32;
+  return inside >= half ? -1 : packed % 64 < 32 ? inside : half + inside;
+}
+
+/// A matrix in planes.
+struct SplitOperand {
+  std::uint8_t* words = nullptr;
+  std::uint8_t* exponents = nullptr;
+  int row_blocks = 0, slices = 0;
+  int words_per_number = 0, slices_per_chunk = 0;  ///< of the method
+
+  TRINE_HOST_DEVICE std::int64_t words_offset(std::int64_t row_block, int slice) const {
+    return (row_block * slices + slice) * words_per_number * kBlockBytes;
+  }
+  TRINE_HOST_DEVICE std::int64_t exponents_offset(std::int64_t row_block, int slice) const {
+    return (row_block * slices + slice) * kBlock;
+  }
+  TRINE_HOST_DEVICE std::uint8_t* words_at(std::int64_t row_block, int slice) const {
+    return words + words_offset(row_block, slice);
+  }
+  TRINE_HOST_DEVICE std::uint8_t* exponents_at(std::int64_t row_block, int slice) const {
+    return exponents + exponents_offset(row_block, slice);
+  }
+};
+
 /// One direction of a packed weight. "out" counts columns of the result, "chunk" 64 of the inner
 /// dimension. Blocks of one (out block, chunk) are neighbours: word by word, TF32 two per word.
 struct PackedOperand {

@@ -5,6 +5,7 @@
 #include "cuda/gemm/context.hpp"
 #include "cuda/gemm/launch.hpp"
 #include "cuda/gemm/pack.hpp"
+#include "cuda/gemm/planes.hpp"
 
 namespace trine {
 namespace {
@@ -63,6 +64,7 @@ void advance(EpilogueArgs& args, std::int64_t rows) {
   advance(args.y, rows);
   advance(args.before, rows);
   if (args.statistics) args.statistics += 2 * rows * ((args.n + 63) / 64);
+  if (args.planes.words) args.planes = advanced(args.planes, rows);
 }
 
 /// x, or a copy of it in the workspace if its rows do not start at multiples of 16 bytes.
@@ -82,33 +84,42 @@ LeftOperand align(const float* x, std::int64_t ldx, std::int64_t m, int cols, in
 
 }  // namespace
 
-void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, const float* x,
-                            std::int64_t ldx, std::int64_t m, EpilogueKind kind, EpilogueArgs args,
-                            void* workspace) {
+void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, const Operand& x,
+                            std::int64_t m, EpilogueKind kind, EpilogueArgs args, void* workspace) {
   if (m == 0) return;
   const CurrentDevice current(device);
   args.bad_row = bad_row.data();
   if (weight.method == GemmMethod::fp32) {
     args.m = m;
     args.gain = 1;
-    return run_plain(weight, direction, x, ldx, m, kind, args, workspace);
+    return run_plain(weight, direction, x.x, x.ldx, m, kind, args, workspace);
   }
   const bool forward = direction == Direction::forward;
-  const PackedOperand& w = forward ? weight.forward : weight.backward;
   const bool halves = !forward && weight.swiglu();
   const auto inner = static_cast<int>(forward ? weight.k : halves ? weight.n / 2 : weight.n);
+  const Form form{x.planes.data != nullptr, args.planes.words != nullptr};
+  const SplitOperand split = describe_planes(weight.method, m, x.planes);
+  PackedOperand w = forward ? weight.forward : weight.backward;
+  if (form.planes_in) w.chunks = split.slices / split.slices_per_chunk;  // the rest are zeros
   args.gain = w.gain;
   args.whole_columns = whole_columns(args, kind);
   args.bare = is_bare(args);
-  args.staged = family == KernelFamily::sm90 && kind == EpilogueKind::linear && args.y.wide;
-  const KernelsByTile kernels = find_kernels(weight.method, family, direction, kind);
+  args.staged = family == KernelFamily::sm90 && kind == EpilogueKind::linear && args.y.wide &&
+                !form.planes_out;
+  const KernelsByTile kernels = form.planes_in || form.planes_out
+                                    ? find_planes_kernels(weight.method, form, direction, kind)
+                                    : find_kernels(weight.method, family, direction, kind);
   for (std::int64_t first = 0; first < m; first += kRowsPerLaunch) {
     args.m = std::min(kRowsPerLaunch, m - first);
-    const LeftOperand left =
-        align(x + first * ldx, ldx, args.m, inner, halves ? 2 : 1, workspace, stream);
     const TileChoice tile = choose_tile(kernels, args.m, w, multiprocessors);
-    launch(kernels[static_cast<std::size_t>(tile.kind)], family, left, args.m, w, args,
-           multiprocessors, stream);
+    const Kernel& kernel = kernels[static_cast<std::size_t>(tile.kind)];
+    if (form.planes_in) {
+      launch(kernel, advanced(split, first), args.m, w, args, multiprocessors, stream);
+    } else {
+      const LeftOperand left =
+          align(x.x + first * x.ldx, x.ldx, args.m, inner, halves ? 2 : 1, workspace, stream);
+      launch(kernel, family, left, args.m, w, args, multiprocessors, stream);
+    }
     advance(args, args.m);
   }
 }
@@ -125,10 +136,26 @@ void GemmContext::Impl::run_plain(const PackedWeight& weight, Direction directio
   if (!bare) run_epilogue(kind, z, ldz, args, stream);
 }
 
+namespace {
+
+void check_operands(std::int64_t m, const float* x, const GemmPlanes& x_planes, const float* y,
+                    const GemmPlanes& y_planes) {
+  check(m >= 0, ErrorCode::usage, "the number of rows is negative ({}), give at least 0", m);
+  if (m == 0) return;
+  check((x != nullptr) != (x_planes.data != nullptr), ErrorCode::usage,
+        "a product reads one matrix (FP32 or planes), give one of the two");
+  check(y || y_planes.data, ErrorCode::usage,
+        "a product needs a place for its result (FP32, planes or both), give one");
+}
+
+}  // namespace
+
 void GemmContext::forward(const GemmWeight& weight, const GemmForwardArgs& a) {
   const auto& w = *weight.impl_;
   const std::int64_t out = w.swiglu() ? w.n / 2 : w.n;
-  check(a.m >= 0 && (a.m == 0 || (a.x && a.y)), ErrorCode::usage, "a product needs x and y");
+  check_operands(a.m, a.x, a.x_planes, a.y, a.y_planes);
+  impl_->check_planes(w.method, a.m, a.x_planes, w.k, "x");
+  impl_->check_planes(w.method, a.m, a.y_planes, out, "y");
   need_rows(a.x, a.ldx, w.k, "x");
   need_rows(a.addend, a.ld_addend, w.n, "addend");
   need_rows(a.pre, a.ld_pre, w.n, "pre");
@@ -145,7 +172,8 @@ void GemmContext::forward(const GemmWeight& weight, const GemmForwardArgs& a) {
   args.residual = matrix(a.residual, a.ld_residual);
   args.y = matrix(a.y, a.ldy);
   args.statistics = a.row_statistics;
-  impl_->run(w, Direction::forward, a.x, a.ldx, a.m,
+  if (a.y_planes.data) args.planes = describe_planes(w.method, a.m, a.y_planes);
+  impl_->run(w, Direction::forward, {a.x, a.ldx, a.x_planes}, a.m,
              w.swiglu() ? EpilogueKind::swiglu : EpilogueKind::linear, args, a.workspace);
 }
 
@@ -153,19 +181,24 @@ void GemmContext::backward(const GemmWeight& weight, const GemmBackwardArgs& a) 
   const auto& w = *weight.impl_;
   const bool activated = a.activation != GemmActivation::none;
   const bool swiglu = a.activation == GemmActivation::swiglu;
-  check(a.m >= 0 && (a.m == 0 || (a.dy && a.dx)), ErrorCode::usage, "a gradient needs dy and dx");
+  const std::int64_t out = swiglu ? 2 * w.k : w.k;
+  check_operands(a.m, a.dy, a.dy_planes, a.dx, a.dx_planes);
+  impl_->check_planes(w.method, a.m, a.dy_planes, w.n, "dy");
+  impl_->check_planes(w.method, a.m, a.dx_planes, out, "dx");
   check(a.m == 0 || activated == (a.pre != nullptr), ErrorCode::usage,
         "an activation's derivative needs its pre, and nothing else does");
   check(!(a.add && activated), ErrorCode::usage, "add goes without an activation only");
+  check(!a.add || a.m == 0 || a.dx, ErrorCode::usage, "add needs the dx to add to");
   need_rows(a.dy, a.ldy, w.n, "dy");
-  need_rows(a.pre, a.ld_pre, swiglu ? 2 * w.k : w.k, "pre");
-  need_rows(a.dx, a.ldx, swiglu ? 2 * w.k : w.k, "dx");
+  need_rows(a.pre, a.ld_pre, out, "pre");
+  need_rows(a.dx, a.ldx, out, "dx");
   EpilogueArgs args;
   args.n = static_cast<int>(w.k);
   args.before = matrix(a.pre, a.ld_pre);
   args.y = matrix(a.dx, a.ldx);
   if (a.add) args.residual = matrix(static_cast<const float*>(a.dx), a.ldx);
-  impl_->run(w, Direction::backward, a.dy, a.ldy, a.m,
+  if (a.dx_planes.data) args.planes = describe_planes(w.method, a.m, a.dx_planes);
+  impl_->run(w, Direction::backward, {a.dy, a.ldy, a.dy_planes}, a.m,
              swiglu ? EpilogueKind::swiglu_backward : EpilogueKind::linear, args, a.workspace);
 }
 

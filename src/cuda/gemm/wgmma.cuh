@@ -56,6 +56,29 @@ enum class Word { tf32, bf16, fp16 };
     TRINE_WGMMA_16BIT(N, "f16", COUNT, A0, A1, A2, A3, B, P, T);  \
   }
 
+// The same with A in shared memory, by its descriptor.
+#define TRINE_WGMMA_SHARED(N, COUNT, A, B, P, T)                                              \
+  if constexpr (kWord == Word::tf32) {                                                        \
+    static_assert(!kTransposed, "TF32 reads B along K only");                                 \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " P                                        \
+                 ", 0;\n"                                                                     \
+                 "wgmma.mma_async.sync.aligned.m64n" N "k8.f32.tf32.tf32 {" TRINE_LIST##COUNT \
+                 "}, " A ", " B ", p, 1, 1;\n}"                                               \
+                 : TRINE_ARGS##COUNT(0)                                                       \
+                 : "l"(a), "l"(b), "r"(accumulate));                                          \
+  } else if constexpr (kWord == Word::bf16) {                                                 \
+    TRINE_WGMMA_SHARED_16BIT(N, "bf16", COUNT, A, B, P, T);                                   \
+  } else {                                                                                    \
+    TRINE_WGMMA_SHARED_16BIT(N, "f16", COUNT, A, B, P, T);                                    \
+  }
+#define TRINE_WGMMA_SHARED_16BIT(N, TYPE, COUNT, A, B, P, T)                   \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " P                           \
+               ", 0;\n"                                                        \
+               "wgmma.mma_async.sync.aligned.m64n" N "k16.f32." TYPE "." TYPE  \
+               " {" TRINE_LIST##COUNT "}, " A ", " B ", p, 1, 1, 0, " T ";\n}" \
+               : TRINE_ARGS##COUNT(0)                                          \
+               : "l"(a), "l"(b), "r"(accumulate), "n"(kTransposed ? 1 : 0))
+
 /// One instruction. `b` is a shared-memory descriptor; `accumulate` 0 replaces D.
 template <Word kWord, int kColumns, bool kTransposed>
 __device__ __forceinline__ void wgmma(float (&d)[kColumns / 2], const std::uint32_t (&a)[4],
@@ -70,6 +93,20 @@ __device__ __forceinline__ void wgmma(float (&d)[kColumns / 2], const std::uint3
   }
 }
 
+/// The same with both operands in shared memory; A has K running along rows.
+template <Word kWord, int kColumns, bool kTransposed>
+__device__ __forceinline__ void wgmma_shared(float (&d)[kColumns / 2], std::uint64_t a,
+                                             std::uint64_t b, int accumulate) {
+  if constexpr (kColumns == 64) {
+    TRINE_WGMMA_SHARED("64", 32, "%32", "%33", "%34", "%35")
+  } else {
+    static_assert(kColumns == 128, "widths in use");
+    TRINE_WGMMA_SHARED("128", 64, "%64", "%65", "%66", "%67")
+  }
+}
+
+#undef TRINE_WGMMA_SHARED_16BIT
+#undef TRINE_WGMMA_SHARED
 #undef TRINE_WGMMA
 #undef TRINE_WGMMA_TF32
 #undef TRINE_WGMMA_16BIT

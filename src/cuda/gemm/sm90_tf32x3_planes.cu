@@ -1,0 +1,9 @@
+#include "cuda/gemm/table_sm90_planes.cuh"
+
+namespace trine::cuda {
+
+KernelsByTile sm90_tf32x3_planes(Form form, Direction direction, EpilogueKind epilogue) {
+  return sm90::planes_kernels<Tf32x3>(form, direction, epilogue);
+}
+
+}  // namespace trine::cuda
