@@ -178,21 +178,7 @@ __device__ __forceinline__ void load_fragment(std::uint32_t x, int lane, Fragmen
     f.scale[h] = scale_down(e);
 #pragma unroll
     for (int j = 0; j < kGroups; ++j) {
-      std::uint32_t front[T::S::kWords][2], back[T::S::kWords][2];
-      split_pair<typename T::S>(v[j].x, v[j].y, up, front);
-      split_pair<typename T::S>(v[j].z, v[j].w, up, back);
-#pragma unroll
-      for (int w = 0; w < T::S::kWords; ++w) {
-        if constexpr (T::S::kWord == Word::tf32) {
-          f.words[w][2 * j][h] = front[w][0];
-          f.words[w][2 * j][2 + h] = front[w][1];
-          f.words[w][2 * j + 1][h] = back[w][0];
-          f.words[w][2 * j + 1][2 + h] = back[w][1];
-        } else {
-          f.words[w][j][h] = front[w][0];
-          f.words[w][j][2 + h] = back[w][0];
-        }
-      }
+      split_four<typename T::S>(v[j], up, j, h, f.words);
     }
   }
 }

@@ -184,21 +184,7 @@ __device__ __forceinline__ void split(const Piece<T>& piece, Fragment<T>& f) {
     f.scale[h] = scale_down(e[h]);
 #pragma unroll
     for (int j = 0; j < T::kGroups; ++j) {
-      std::uint32_t front[T::S::kWords][2], back[T::S::kWords][2];
-      split_pair<typename T::S>(v[j][h].x, v[j][h].y, up, front);
-      split_pair<typename T::S>(v[j][h].z, v[j][h].w, up, back);
-#pragma unroll
-      for (int w = 0; w < T::S::kWords; ++w) {
-        if constexpr (T::S::kWord == Word::tf32) {
-          f.words[w][2 * j][h] = front[w][0];
-          f.words[w][2 * j][2 + h] = front[w][1];
-          f.words[w][2 * j + 1][h] = back[w][0];
-          f.words[w][2 * j + 1][2 + h] = back[w][1];
-        } else {
-          f.words[w][j][h] = front[w][0];
-          f.words[w][j][2 + h] = back[w][0];
-        }
-      }
+      split_four<typename T::S>(v[j][h], up, j, h, f.words);
     }
   }
 }

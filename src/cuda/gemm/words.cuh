@@ -82,4 +82,27 @@ __device__ __forceinline__ void split_pair(float x0, float x1, float scale,
   }
 }
 
+/// Splits four neighbours of a row, offsets 4 t ... 4 t + 3 of a group of 16, into their places of
+/// the MMA fragments words[word][step][register]: `group` counts groups of 16, `h` is the half of
+/// the rows.
+template <class S, int kSteps>
+__device__ __forceinline__ void split_four(float4 v, float scale, int group, int h,
+                                           std::uint32_t (&words)[S::kWords][kSteps][4]) {
+  std::uint32_t front[S::kWords][2], back[S::kWords][2];
+  split_pair<S>(v.x, v.y, scale, front);
+  split_pair<S>(v.z, v.w, scale, back);
+#pragma unroll
+  for (int w = 0; w < S::kWords; ++w) {
+    if constexpr (S::kWord == Word::tf32) {
+      words[w][2 * group][h] = front[w][0];
+      words[w][2 * group][2 + h] = front[w][1];
+      words[w][2 * group + 1][h] = back[w][0];
+      words[w][2 * group + 1][2 + h] = back[w][1];
+    } else {
+      words[w][group][h] = front[w][0];
+      words[w][group][2 + h] = back[w][0];
+    }
+  }
+}
+
 }  // namespace trine::cuda
