@@ -80,6 +80,7 @@ class Parsing(unittest.TestCase):
             ({"sass": SASS.replace("HGMMA.64x64x16.F32", "HGMMA.64x64x16.F16")}, "HGMMA.64x64x16.F16, expected"),
             ({"source": "sm90_tf32.cu.o"}, "expected HGMMA"),
             ({"source": "sm80_fp16.cu.o"}, "expected HMMA"),
+            ({"source": "sm90_tf32x3_planes.cu.o"}, "expected HGMMA"),
         ]:
             with self.subTest(message):
                 found = problems(**change)
