@@ -32,7 +32,7 @@ struct PlaneWriter {
 #pragma unroll
     for (int slice = 0; slice < kSlices; ++slice) {
       const int at = chunk * kSlices + slice;
-      const std::uint32_t both = exponents(z, slice * kGroups);
+      const std::uint32_t both = row_exponents<kGroups>(z, slice * kGroups);
       const float up[2] = {scale_up(both & 0xffff), scale_up(both >> 16)};
 #pragma unroll
       for (int w = 0; w < S::kWords; w += 2) {
@@ -52,25 +52,6 @@ struct PlaneWriter {
   }
 
  private:
-  /// Of both rows' parts of the slice that begins with group `first`, 16 bits each.
-  __device__ __forceinline__ static std::uint32_t exponents(const float4 (&z)[4][2], int first) {
-    std::uint32_t e[2];
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      float largest = 0;
-#pragma unroll
-      for (int j = 0; j < kGroups; ++j) {
-        const float4 v = z[first + j][h];
-        largest =
-            max_magnitude(largest, max_magnitude(max_magnitude(v.x, v.y), max_magnitude(v.z, v.w)));
-      }
-      e[h] = block_exponent(largest);
-    }
-    std::uint32_t both = e[0] | e[1] << 16;
-    both = __vmaxu2(both, __shfl_xor_sync(~0u, both, 1));
-    return __vmaxu2(both, __shfl_xor_sync(~0u, both, 2));
-  }
-
   /// Words `word` and, if there is one, `word` + 1 of a slice into the boxes.
   __device__ __forceinline__ void fill(const float4 (&z)[4][2], int first, const float (&up)[2],
                                        int word) const {

@@ -178,30 +178,17 @@ struct PlanesConsumer {
     }
     wgmma_commit();
   }
-
-  __device__ __forceinline__ TilePart part(const TileWalk& walk, const EpilogueArgs& args) const {
-    TilePart part;
-    part.row[0] = std::int64_t{walk.row} * T::kRows + first_row + row_in_group();
-    part.row[1] = part.row[0] + 8;
-    const int column = walk.out * T::kTileColumns + first_column;
-    part.column = column + 4 * (static_cast<int>(threadIdx.x) % 4);
-    part.whole = (walk.row + 1) * std::int64_t{T::kRows} <= args.m &&
-                 column + T::kColumns <= args.whole_columns;
-    return part;
-  }
 };
 
 template <class T, class Epilogue, bool kTransposed>
 __device__ void consume_planes(const Ring<T>& ring, const CUtensorMap& y_map, const Product& p,
                                const EpilogueArgs& args) {
-  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32 - 4, 0);
-  const Staging staging{y_map, ring.staging() + warp * 2 * kBoxBytes,
-                        static_cast<int>(threadIdx.x) % 32};
+  const Staging staging = warp_staging(ring, y_map, static_cast<int>(threadIdx.x) / 32 - 4);
   PlanesConsumer<T, kTransposed> consumer(p, ring);
   consumer.begin();
   for (TileWalk walk(p); walk.more(p); walk.advance(p)) {
     consumer.multiply(walk.out);
-    const TilePart part = consumer.part(walk, args);
+    const TilePart part = tile_part<T>(walk, args, consumer.first_row, consumer.first_column);
     report_bad_rows(consumer.sum, args, part);
     Epilogue::run(consumer.sum, args, part, staging);
   }

@@ -177,18 +177,11 @@ template <class T, class Epilogue, bool kTransposed>
 __device__ void work_in_team(std::uint32_t mail, const Ring<T>& ring, const CUtensorMap& y_map,
                              const Product& p, const EpilogueArgs& args) {
   TeamMember<T, kTransposed> member(p, mail, ring);
-  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32 % 4, 0);
-  const Staging staging{y_map, ring.staging() + warp * 2 * kBoxBytes,
-                        static_cast<int>(threadIdx.x) % 32};
+  const Staging staging = warp_staging(ring, y_map, static_cast<int>(threadIdx.x) / 32 % 4);
   for (TileWalk walk(p); walk.more(p); walk.advance(p)) {
     member.multiply(walk.out);
     if (member.member != 0) continue;
-    TilePart part;
-    part.row[0] = std::int64_t{walk.row} * T::kRows + row_in_group();
-    part.row[1] = part.row[0] + 8;
-    part.column = walk.out * T::kTileColumns + 4 * (static_cast<int>(threadIdx.x) % 4);
-    part.whole = (walk.row + 1) * std::int64_t{T::kRows} <= args.m &&
-                 (walk.out + 1) * T::kTileColumns <= args.whole_columns;
+    const TilePart part = tile_part<T>(walk, args, 0, 0);
     report_bad_rows(member.sum, args, part);
     Epilogue::run(member.sum, args, part, staging);
   }

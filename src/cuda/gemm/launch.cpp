@@ -10,8 +10,8 @@ namespace trine::cuda {
 namespace {
 
 /// Microseconds of a tile: per chunk of the inner dimension, and once. Fitted to fp16x3 on an H200
-/// (bench/receipts); other methods are slower by about the same factor for all shapes, which leaves
-/// the choice as it is.
+/// (docs/performance-notes.md), but for the last, which is an estimate; other methods are slower by
+/// about the same factor for all shapes, which leaves the choice as it is.
 struct TileCost {
   double chunk, once;
 };

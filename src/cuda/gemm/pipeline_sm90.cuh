@@ -156,21 +156,7 @@ struct Piece {
       v[j][0] = load_shared_float4(address);
       v[j][1] = load_shared_float4(address + 8 * 128);
     }
-    std::uint32_t e[2];
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      float largest = 0;
-#pragma unroll
-      for (int j = 0; j < T::kGroups; ++j) {
-        largest = max_magnitude(largest, max_magnitude(max_magnitude(v[j][h].x, v[j][h].y),
-                                                       max_magnitude(v[j][h].z, v[j][h].w)));
-      }
-      e[h] = block_exponent(largest);
-    }
-    // Both rows' exponents travel together among the four threads that share them.
-    exponents = e[0] | e[1] << 16;
-    exponents = __vmaxu2(exponents, __shfl_xor_sync(~0u, exponents, 1));
-    exponents = __vmaxu2(exponents, __shfl_xor_sync(~0u, exponents, 2));
+    exponents = row_exponents<T::kGroups>(v, 0);
   }
 };
 
@@ -258,5 +244,28 @@ struct Staging {
     if (lane == 0) tma_store(map, box, column, row);
   }
 };
+
+/// The staging memory of a warp, the `warp`th of those that store.
+template <class T>
+__device__ __forceinline__ Staging warp_staging(const Ring<T>& ring, const CUtensorMap& y_map,
+                                                int warp) {
+  return {y_map, ring.staging() + __shfl_sync(~0u, warp, 0) * 2 * kBoxBytes,
+          static_cast<int>(threadIdx.x) % 32};
+}
+
+/// Where this thread's results lie; the warpgroup begins at `first_row` and `first_column` of the
+/// tile.
+template <class T>
+__device__ __forceinline__ TilePart tile_part(const TileWalk& walk, const EpilogueArgs& args,
+                                              int first_row, int first_column) {
+  TilePart part;
+  part.row[0] = std::int64_t{walk.row} * T::kRows + first_row + row_in_group();
+  part.row[1] = part.row[0] + 8;
+  const int column = walk.out * T::kTileColumns + first_column;
+  part.column = column + 4 * (static_cast<int>(threadIdx.x) % 4);
+  part.whole = (walk.row + 1) * std::int64_t{T::kRows} <= args.m &&
+               column + T::kColumns <= args.whole_columns;
+  return part;
+}
 
 }  // namespace trine::cuda::sm90

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "cuda/gemm/ptx.cuh"
 #include "cuda/gemm/wgmma.cuh"
 
 namespace trine::cuda {
@@ -52,6 +53,27 @@ __device__ __forceinline__ float scale_up(std::uint32_t e) {
 /// 2^(e - 141), or NaN if the block has Inf or NaN.
 __device__ __forceinline__ float scale_down(std::uint32_t e) {
   return __uint_as_float(e == 255u ? 0x7fc00000u : (e - 14u) << 23);
+}
+
+/// Exponents (block_exponent) of the largest magnitudes of two rows, 16 bits each, over the four
+/// threads that share them: groups `first` on of `v[group][row]`. Both travel together among the
+/// threads.
+template <int kGroups, int kAll>
+__device__ __forceinline__ std::uint32_t row_exponents(const float4 (&v)[kAll][2], int first) {
+  std::uint32_t e[2];
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    float largest = 0;
+#pragma unroll
+    for (int j = first; j < first + kGroups; ++j) {
+      largest = max_magnitude(largest, max_magnitude(max_magnitude(v[j][h].x, v[j][h].y),
+                                                     max_magnitude(v[j][h].z, v[j][h].w)));
+    }
+    e[h] = block_exponent(largest);
+  }
+  std::uint32_t both = e[0] | e[1] << 16;
+  both = __vmaxu2(both, __shfl_xor_sync(~0u, both, 1));
+  return __vmaxu2(both, __shfl_xor_sync(~0u, both, 2));
 }
 
 /// Words of (x0 s, x1 s), as registers of an MMA fragment: word i of both in w[i][0] for 16-bit
