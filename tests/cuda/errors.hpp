@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 #include <vector>
 
 #include "cuda/host_matrix.hpp"
@@ -66,14 +65,9 @@ inline Exact exact_product(const HostMatrix& x, const HostMatrix& w) {
   Exact out{x.rows, w.rows, std::vector<double>(size), std::vector<double>(size),
             std::vector<double>(size)};
   const HostMatrix wt = w.transposed();
-  const auto count = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::jthread> workers;
-  for (std::int64_t t = 0; t < count; ++t) {
-    workers.emplace_back([&, t] {
-      for (std::int64_t r = t; r < x.rows; r += count) detail::exact_row(x, wt, r, out);
-    });
-  }
-  workers.clear();
+  in_parts(x.rows, [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t r = first; r < first + count; ++r) detail::exact_row(x, wt, r, out);
+  });
   const detail::Norms nx = detail::norms_of(x), nw = detail::norms_of(w);
   for (std::int64_t r = 0; r < out.rows; ++r) {
     const auto i = static_cast<std::size_t>(r);

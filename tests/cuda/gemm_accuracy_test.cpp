@@ -15,6 +15,20 @@ constexpr std::array kAllInputs = {Input::normal, Input::positive,    Input::act
                                    Input::wide,   Input::scaled_rows, Input::cancelling,
                                    Input::swept,  Input::adverse};
 
+/// A product that every method computes: its operands and its value.
+struct Problem {
+  Operands operands;
+  Exact exact;
+};
+
+const Problem& problem(Input input, std::int64_t m, std::int64_t n, std::int64_t k,
+                       std::uint64_t seed = 1) {
+  return remembered(std::tuple(input, m, n, k, seed), [=] {
+    const Operands& o = make_operands(input, m, n, k, seed);
+    return Problem{o, exact_product(o.x, o.w)};
+  });
+}
+
 class GemmAccuracy : public MethodTest {
  protected:
   HostMatrix product(GemmMethod of, const Operands& o) {
@@ -25,6 +39,18 @@ class GemmAccuracy : public MethodTest {
   HostMatrix backward_product(GemmMethod of, const Operands& o) {
     const GemmWeight weight = pack(gemm(), of, o.w.transposed());
     return backward(gemm(), weight, many(of, o.x)).slice_rows(0, o.x.rows);
+  }
+
+  /// Of SGEMM, the same for every method that is compared with it.
+  struct Plain {
+    Errors forward, backward;
+  };
+  const Plain& plain_errors(Input input, std::int64_t k) {
+    return remembered(std::pair(input, k), [this, input, k] {
+      const Problem& p = problem(input, kM, kN, k);
+      return Plain{errors_of(product(GemmMethod::fp32, p.operands), p.exact),
+                   errors_of(backward_product(GemmMethod::fp32, p.operands), p.exact)};
+    });
   }
 
   /// rms <= 1.0 and max <= 1.5 times those of SGEMM.
@@ -56,12 +82,11 @@ class Fp32Class : public GemmAccuracy {};
 
 TEST_P(Fp32Class, NormalDataAtEveryK) {
   for (const std::int64_t k : kInner) {
-    const Operands o = make_operands(Input::normal, kM, kN, k);
-    const Exact exact = exact_product(o.x, o.w);
-    const Errors plain = errors_of(product(GemmMethod::fp32, o), exact);
-    no_worse_than_fp32(errors_of(product(method(), o), exact), plain, describe(Input::normal, k));
-    const Errors plain_back = errors_of(backward_product(GemmMethod::fp32, o), exact);
-    no_worse_than_fp32(errors_of(backward_product(method(), o), exact), plain_back,
+    const auto& [o, exact] = problem(Input::normal, kM, kN, k);
+    const Plain& plain = plain_errors(Input::normal, k);
+    no_worse_than_fp32(errors_of(product(method(), o), exact), plain.forward,
+                       describe(Input::normal, k));
+    no_worse_than_fp32(errors_of(backward_product(method(), o), exact), plain.backward,
                        "backward, " + describe(Input::normal, k));
   }
 }
@@ -70,9 +95,8 @@ TEST_P(Fp32Class, HardData) {
   for (const Input input :
        {Input::activations, Input::wide, Input::scaled_rows, Input::cancelling, Input::swept}) {
     for (const std::int64_t k : {256, 1024}) {
-      const Operands o = make_operands(input, kM, kN, k);
-      const Exact exact = exact_product(o.x, o.w);
-      const Errors plain = errors_of(product(GemmMethod::fp32, o), exact);
+      const auto& [o, exact] = problem(input, kM, kN, k);
+      const Errors& plain = plain_errors(input, k).forward;
       no_worse_than_fp32(errors_of(product(method(), o), exact), plain, describe(input, k));
       no_worse_than_fp32(errors_of(backward_product(method(), o), exact), plain,
                          "backward, " + describe(input, k));
@@ -83,8 +107,8 @@ TEST_P(Fp32Class, HardData) {
 // Truncation would pull every sum of positive terms toward zero.
 TEST_P(Fp32Class, SameSignDataHasNoBias) {
   for (const std::int64_t k : kInner) {
-    const Operands o = make_operands(Input::positive, kM, kN, k);
-    const Errors e = errors_of(product(method(), o), exact_product(o.x, o.w));
+    const auto& [o, exact] = problem(Input::positive, kM, kN, k);
+    const Errors e = errors_of(product(method(), o), exact);
     EXPECT_LE(std::abs(e.mean), 4) << describe(Input::positive, k);
     note(std::abs(e.mean));
   }
@@ -92,7 +116,7 @@ TEST_P(Fp32Class, SameSignDataHasNoBias) {
 
 // Unscaled FP16 words are good near 1 only.
 TEST_P(Fp32Class, ErrorsAreFlatOverMagnitudes) {
-  const Operands o = make_operands(Input::swept, kM, kN, 256);
+  const Operands& o = make_operands(Input::swept, kM, kN, 256);
   const HostMatrix y = product(method(), o);
   double smallest = INFINITY, largest = 0;
   for (std::int64_t first = 0; first < kM; first += 8) {
@@ -110,7 +134,7 @@ TEST_P(Fp32Class, IdentityWeightGivesX) {
   constexpr std::int64_t kSize = 200;
   HostMatrix identity(kSize, kSize);
   for (std::int64_t i = 0; i < kSize; ++i) identity(i, i) = 1;
-  const HostMatrix x = normal_matrix(300, kSize, 5);
+  const HostMatrix& x = normal_matrix(300, kSize, 5);
   const HostMatrix y = product(method(), {x, identity});
   const HostMatrix dx = backward_product(method(), {x, identity});
   const bool fp16 = gemm_method_info(method()).word == "FP16";
@@ -132,8 +156,7 @@ TEST_P(GemmAccuracy, StaysWithinTheBound) {
   const bool fp16 = gemm_method_info(method()).word == "FP16";
   for (const Input input : kAllInputs) {
     for (const std::int64_t k : {40, 256, 2048}) {
-      const Operands o = make_operands(input, 64, kN, k, 2);
-      const Exact exact = exact_product(o.x, o.w);
+      const auto& [o, exact] = problem(input, 64, kN, k, 2);
       const double bound = gemm_error_bound(method(), arch(GetParam().kernels), k);
       const double ratio = bound_ratio(product(method(), o), exact, bound, fp16);
       EXPECT_LE(ratio, 1) << describe(input, k);
@@ -150,8 +173,7 @@ class Predicted : public GemmAccuracy {};
 TEST_P(Predicted, TheEmulationForetellsTheError) {
   for (const Input input : {Input::normal, Input::positive, Input::activations}) {
     for (const std::int64_t k : {256, 1024}) {
-      const Operands o = make_operands(input, 64, 96, k, 3);
-      const Exact exact = exact_product(o.x, o.w);
+      const auto& [o, exact] = problem(input, 64, 96, k, 3);
       const Errors e = errors_of(product(method(), o), exact);
       const Errors wanted = errors_of(emulated_forward(GetParam(), o.w, o.x), exact);
       EXPECT_NEAR(e.rms, wanted.rms, 0.1 * wanted.rms) << describe(input, k);

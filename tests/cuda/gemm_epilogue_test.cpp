@@ -3,17 +3,10 @@
 #include <cmath>
 #include <functional>
 
-#include "cuda/errors.hpp"
-#include "cuda/inputs.hpp"
-#include "cuda/products.hpp"
+#include "cuda/follows.hpp"
 
 namespace trine::test {
 namespace {
-
-constexpr double kU = 0x1p-24;
-/// Of the device's expf and the operations around it, in units of the size of what they combine.
-constexpr double kFunctionError = 16 * kU;
-constexpr double kTiny = 1e-36;
 
 struct Parts {
   const char* name;
@@ -40,13 +33,8 @@ constexpr Parts kParts[] = {
     {"swiglu, everything in place", kSwiglu, true, true, true, true, true, false},
 };
 
-constexpr Layout kLayouts[] = {{0, 0}, {4, 0}, {3, 0}, {0, 1}, {5, 1}};
-/// n is even: half of it are gates with swiglu.
-constexpr GemmShape kSmall[] = {{70, 128, 64}, {33, 40, 96}, {65, 130, 50}, {1, 2, 3}};
 /// Each for a tile of another shape, on a device of 132 multiprocessors.
 constexpr GemmShape kLarge[] = {{13000, 512, 256}, {4200, 512, 320}, {3001, 1024, 128}};
-constexpr std::int64_t kDistinct =
-    101;  ///< rows of these; prime, so that they meet every place of a tile
 
 struct Forward {
   HostMatrix x, w, bias, addend, residual;
@@ -71,10 +59,13 @@ Outputs run_forward(GemmContext& gemm, GemmMethod method, const Parts& parts, co
   const std::int64_t m = in.x.rows, out = in.residual.cols, blocks = (out + 63) / 64;
   const GemmWeight weight =
       pack(gemm, method, in.w, parts.activation, parts.bias ? in.bias.values.data() : nullptr);
-  const DeviceMatrix x(in.x, layout), addend(in.addend, layout), residual(in.residual, layout);
-  const DeviceMatrix fresh_pre(m, in.w.rows, layout), fresh_y(m, out, layout);
-  const DeviceMatrix statistics(m, 2 * blocks);
-  const DeviceMatrix& pre = parts.in_place && parts.addend ? addend : fresh_pre;
+  const bool pre_in_place = parts.in_place && parts.addend;
+  const DeviceMatrix x(in.x, layout), statistics(m, 2 * blocks);
+  const DeviceMatrix addend = if_used(parts.addend, in.addend, layout);
+  const DeviceMatrix residual = if_used(parts.residual, in.residual, layout);
+  const DeviceMatrix fresh_pre = if_used(parts.pre && !pre_in_place, m, in.w.rows, layout);
+  const DeviceMatrix fresh_y = if_used(!parts.in_place, m, out, layout);
+  const DeviceMatrix& pre = pre_in_place ? addend : fresh_pre;
   const DeviceMatrix& y = parts.in_place ? residual : fresh_y;
   const Workspace workspace(gemm, weight, m);
   GemmForwardArgs args{.m = m,
@@ -89,8 +80,10 @@ Outputs run_forward(GemmContext& gemm, GemmMethod method, const Parts& parts, co
   if (parts.statistics) args.row_statistics = statistics.data();
   gemm.forward(weight, args);
   Outputs outputs{parts.pre ? pre.download() : HostMatrix(), y.download(), statistics.download()};
-  for (const DeviceMatrix* input : {&x, &addend, &residual, &fresh_pre, &fresh_y})
-    input->download();
+  EXPECT_TRUE(equal_bits(x.download(), in.x)) << "an input has changed";
+  for (const DeviceMatrix* input : {&addend, &residual}) {
+    if (input != &pre && input != &y) input->download();
+  }
   workspace.expect_intact();
   return outputs;
 }
@@ -114,9 +107,9 @@ Value activate(GemmActivation activation, double z, double gate, double dz, doub
 using Sum = std::function<Value(std::int64_t row, std::int64_t column)>;
 
 /// Largest error of y over the error that `z` and the formula allow.
-double worst_of(const Parts& parts, const Forward& in, const HostMatrix& y, const Sum& z) {
+Worst worst_of(const Parts& parts, const Forward& in, const HostMatrix& y, const Sum& z) {
   const bool swiglu = parts.activation == kSwiglu;
-  double worst = 0;
+  Worst worst;
   for (std::int64_t r = 0; r < y.rows; ++r) {
     for (std::int64_t c = 0; c < y.cols; ++c) {
       const Value a = z(r, c), g = swiglu ? z(r, c + y.cols) : Value{0, 0};
@@ -125,9 +118,7 @@ double worst_of(const Parts& parts, const Forward& in, const HostMatrix& y, cons
         wanted.value += in.residual(r, c);
         wanted.error += kU * (std::abs(wanted.value) + wanted.error);
       }
-      const double error = std::abs(static_cast<double>(y(r, c)) - wanted.value);
-      if (!(error <= worst * (wanted.error + kTiny))) worst = error / (wanted.error + kTiny);
-      if (std::isnan(worst)) return INFINITY;
+      worst.add(std::abs(static_cast<double>(y(r, c)) - wanted.value), wanted.error + kTiny);
     }
   }
   return worst;
@@ -147,13 +138,17 @@ void expect_statistics(const Outputs& out, const std::string& what) {
   }
 }
 
-class GemmEpilogue : public MethodTest {
+/// The product alone; the operands depend on their shape only.
+const Exact& exact_of(const Forward& in) {
+  return remembered(std::tuple(in.x.rows, in.w.rows, in.x.cols), [&in] {
+    return exact_product(in.x.slice_rows(0, std::min(in.x.rows, kInDouble)), in.w);
+  });
+}
+
+class GemmEpilogue : public FollowTest {
  protected:
   void forward_is_right(const Parts& parts, const GemmShape& s, Layout layout) {
-    const std::string what = std::string(parts.name) + ", m=" + std::to_string(s.m) +
-                             " n=" + std::to_string(s.n) + " k=" + std::to_string(s.k) +
-                             " gap=" + std::to_string(layout.gap) +
-                             " offset=" + std::to_string(layout.offset);
+    const std::string what = describe(parts.name, s, layout);
     const Forward in = make_forward(parts, s);
     const Outputs out = run_forward(gemm(), method(), parts, in, layout);
     const Parts only_pre{"", parts.activation, false, false, true, false, false, false};
@@ -181,30 +176,16 @@ class GemmEpilogue : public MethodTest {
     const Outputs few = run_forward(gemm(), method(), parts, in, {});
     for (HostMatrix* rows : {&in.x, &in.addend, &in.residual}) *rows = repeated(*rows, s.m);
     const Outputs many = run_forward(gemm(), method(), parts, in, {});
-    const std::string what = std::string(parts.name) + ", m=" + std::to_string(s.m);
+    const std::string what = describe(parts.name, s);
     EXPECT_TRUE(rows_repeat(many.y, few.y)) << what;
     EXPECT_TRUE(rows_repeat(many.pre, few.pre)) << what << ", pre";
     EXPECT_TRUE(rows_repeat(many.statistics, few.statistics)) << what << ", statistics";
   }
 
-  void note(double worst, const std::string& what) {
-    EXPECT_LE(worst, 1) << what;
-    worst_ = std::max(worst_, worst);
-  }
-
-  double bound(std::int64_t inner) const {
-    return gemm_error_bound(method(), arch(GetParam().kernels), inner);
-  }
-
-  void TearDown() override {
-    if (!IsSkipped()) record_worst(worst_);
-  }
-
  private:
   void against_double(const Parts& parts, const Forward& in, const Outputs& out,
                       const std::string& what) {
-    const std::int64_t rows = std::min<std::int64_t>(in.x.rows, 100);
-    const Exact exact = exact_product(in.x.slice_rows(0, rows), in.w);
+    const Exact& exact = exact_of(in);
     const Sum z = [&](std::int64_t r, std::int64_t c) {
       const std::size_t at = exact.at(r, c);
       const double bias = parts.bias ? in.bias(0, c) : 0, add = parts.addend ? in.addend(r, c) : 0;
@@ -213,10 +194,8 @@ class GemmEpilogue : public MethodTest {
                          std::abs(add) + 2 * exact.magnitude[at]) +
                        exact.floor[at]};
     };
-    note(worst_of(parts, in, out.y.slice_rows(0, rows), z), what + ", against double");
+    note(worst_of(parts, in, out.y.slice_rows(0, exact.rows), z), what + ", against double");
   }
-
-  double worst_ = 0;
 };
 
 TEST_P(GemmEpilogue, SmallForward) {

@@ -1,66 +1,14 @@
 // Operands that were split beforehand: nothing but bits is compared, with what the same calls give
 // from FP32 operands.
 #include <cmath>
-#include <optional>
 
-#include "cuda/inputs.hpp"
-#include "cuda/products.hpp"
+#include "cuda/planes.hpp"
 
 namespace trine::test {
 namespace {
 
-/// A matrix in planes, full of 0xff until something fills it, with a margin behind.
-class Planes {
- public:
-  Planes(const GemmContext& gemm, GemmMethod method, std::int64_t m, std::int64_t cols)
-      : cols_(cols), memory_(gemm.planes_bytes(method, m, cols)) {}
-  GemmPlanes get() const { return {memory_.data(), cols_}; }
-  void expect_intact() const { memory_.expect_intact(); }
-
- private:
-  std::int64_t cols_;
-  Workspace memory_;
-};
-
-class GemmPlanesTest : public MethodTest {
+class GemmPlanesTest : public PlanesTest {
  protected:
-  void SetUp() override {
-    MethodTest::SetUp();
-    if (IsSkipped()) return;
-    const GemmSupport support = gemm().supports_planes(method());
-    if (!support.supported) GTEST_SKIP() << support.reason;
-  }
-
-  Planes planes(std::int64_t m, std::int64_t cols) { return {gemm(), method(), m, cols}; }
-
-  Planes split(const HostMatrix& x, bool gated = false, Layout layout = {}) {
-    const DeviceMatrix in(x, layout);
-    Planes out = planes(x.rows, x.cols);
-    gemm().split(method(), x.rows, in.data(), in.stride(), out.get(), gated);
-    cuda_check(cudaDeviceSynchronize(), "split");
-    out.expect_intact();
-    return out;
-  }
-
-  HostMatrix forward_from(const GemmWeight& weight, const Planes& x, std::int64_t m) {
-    const DeviceMatrix y(m, weight.n());
-    GemmForwardArgs args{.m = m, .y = y.data(), .ldy = y.stride()};
-    args.x_planes = x.get();
-    gemm().forward(weight, args);
-    return y.download();
-  }
-  HostMatrix backward_from(const GemmWeight& weight, const Planes& dy, std::int64_t m) {
-    const DeviceMatrix dx(m, weight.k());
-    GemmBackwardArgs args{.m = m, .dx = dx.data(), .ldx = dx.stride()};
-    args.dy_planes = dy.get();
-    gemm().backward(weight, args);
-    return dx.download();
-  }
-
-  static HostMatrix rows(std::int64_t m, std::int64_t cols) {
-    return repeated(mixed_rows(m > 300 ? 101 : m, cols, 9), m);
-  }
-
   void expect_equal(const GemmShape& s) {
     const std::string what =
         "m=" + std::to_string(s.m) + " n=" + std::to_string(s.n) + " k=" + std::to_string(s.k);
@@ -70,111 +18,6 @@ class GemmPlanesTest : public MethodTest {
         << what << ", forward";
     EXPECT_TRUE(equal_bits(backward_from(weight, split(dy), s.m), backward(gemm(), weight, dy)))
         << what << ", backward";
-  }
-
-  /// What a call leaves: y (or dx), pre, statistics.
-  struct Results {
-    HostMatrix y, pre, statistics;
-  };
-  enum class Out { plain, planes, both };
-
-  /// A forward call with everything, from FP32 or from planes, into FP32 or planes or both.
-  Results run_all(const GemmWeight& weight, const HostMatrix& x, bool x_split, Out out,
-                  std::int64_t y_cols, const Planes* y_planes) {
-    const std::int64_t m = x.rows, n = weight.n();
-    const DeviceMatrix in(x), addend(normal_matrix(m, n, 3)), residual(normal_matrix(m, y_cols, 4));
-    const DeviceMatrix pre(m, n), y(m, y_cols), statistics(m, 2 * ((y_cols + 63) / 64));
-    std::optional<Planes> x_planes;
-    GemmForwardArgs args{.m = m,
-                         .addend = addend.data(),
-                         .ld_addend = n,
-                         .pre = pre.data(),
-                         .ld_pre = n,
-                         .residual = residual.data(),
-                         .ld_residual = y_cols};
-    if (y_cols == n) args.row_statistics = statistics.data();
-    const Workspace workspace(gemm(), weight, m);
-    args.workspace = workspace.data();
-    if (x_split) {
-      x_planes.emplace(split(x));
-      args.x_planes = x_planes->get();
-    } else {
-      args.x = in.data(), args.ldx = in.stride();
-    }
-    if (out != Out::planes) args.y = y.data(), args.ldy = y.stride();
-    if (out != Out::plain) args.y_planes = y_planes->get();
-    gemm().forward(weight, args);
-    Results results{y.download(), pre.download(), statistics.download()};
-    if (y_planes) y_planes->expect_intact();
-    return results;
-  }
-
-  void chain_is_right(const GemmShape& s, GemmActivation activation) {
-    const std::int64_t y_cols = activation == GemmActivation::swiglu ? s.n / 2 : s.n;
-    const HostMatrix x = rows(s.m, s.k), bias = normal_matrix(1, s.n, 5);
-    const GemmWeight first =
-        pack(gemm(), method(), normal_matrix(s.n, s.k, 1), activation, bias.values.data());
-    const GemmWeight second = pack(gemm(), method(), normal_matrix(72, y_cols, 2));
-    const Results plain = run_all(first, x, false, Out::plain, y_cols, nullptr);
-    const HostMatrix wanted = forward(gemm(), second, plain.y);
-    for (const bool x_split : {false, true}) {
-      for (const Out out : {Out::planes, Out::both}) {
-        const std::string what = "activation " + std::to_string(static_cast<int>(activation)) +
-                                 " m=" + std::to_string(s.m) + " n=" + std::to_string(s.n) +
-                                 " k=" + std::to_string(s.k) + (x_split ? " from planes" : "") +
-                                 (out == Out::both ? " into both" : "");
-        const Planes y = planes(s.m, y_cols);
-        const Results got = run_all(first, x, x_split, out, y_cols, &y);
-        EXPECT_TRUE(equal_bits(got.pre, plain.pre)) << what;
-        EXPECT_TRUE(equal_bits(got.statistics, plain.statistics)) << what;
-        EXPECT_TRUE(out == Out::planes || equal_bits(got.y, plain.y)) << what;
-        EXPECT_TRUE(equal_bits(forward_from(second, y, s.m), wanted)) << what;
-      }
-    }
-  }
-
-  /// dx in planes, read by the backward product of `second`, whose result x was.
-  void backward_chain_is_right(std::int64_t m, std::int64_t n, std::int64_t k,
-                               GemmActivation activation, bool add) {
-    const bool swiglu = activation == GemmActivation::swiglu;
-    const std::int64_t width = swiglu ? 2 * k : k;
-    const GemmWeight first = pack(gemm(), method(), normal_matrix(n, k, 1));
-    const GemmWeight second = pack(gemm(), method(), normal_matrix(width, 40, 2), activation);
-    const HostMatrix dy = rows(m, n);
-    const DeviceMatrix in(dy), pre(normal_matrix(m, width, 3));
-    const Workspace workspace(gemm(), first, m);
-    const auto run = [&](bool from_planes, Out out, const Planes* dx_planes) {
-      const DeviceMatrix dx(normal_matrix(m, width, 4));
-      GemmBackwardArgs args{.m = m, .activation = activation, .add = add};
-      args.workspace = workspace.data();
-      if (activation != GemmActivation::none) args.pre = pre.data(), args.ld_pre = width;
-      const Planes dy_planes = split(dy);
-      if (from_planes) {
-        args.dy_planes = dy_planes.get();
-      } else {
-        args.dy = in.data(), args.ldy = n;
-      }
-      if (out != Out::planes || add) args.dx = dx.data(), args.ldx = width;
-      if (dx_planes) args.dx_planes = dx_planes->get();
-      gemm().backward(first, args);
-      return dx.download();
-    };
-    const HostMatrix plain = run(false, Out::plain, nullptr);
-    const HostMatrix wanted = backward(gemm(), second, plain);
-    EXPECT_TRUE(equal_bits(backward_from(second, split(plain, swiglu), m), wanted)) << "split";
-    for (const bool from_planes : {false, true}) {
-      for (const Out out : {Out::planes, Out::both}) {
-        const std::string what = "activation " + std::to_string(static_cast<int>(activation)) +
-                                 " m=" + std::to_string(m) + " n=" + std::to_string(n) +
-                                 " k=" + std::to_string(k) + (from_planes ? " from planes" : "") +
-                                 (out == Out::both ? " into both" : "");
-        const Planes dx_planes = planes(m, width);
-        const HostMatrix dx = run(from_planes, out, &dx_planes);
-        dx_planes.expect_intact();
-        EXPECT_TRUE((out == Out::planes && !add) || equal_bits(dx, plain)) << what;
-        EXPECT_TRUE(equal_bits(backward_from(second, dx_planes, m), wanted)) << what;
-      }
-    }
   }
 
   void expect_refused(ErrorCode code, const char* what, const auto& call) {
@@ -221,33 +64,6 @@ TEST_P(GemmPlanesTest, SmallLayoutsOfSplitsDoNotMatter) {
     EXPECT_TRUE(equal_bits(forward_from(weight, split(x, false, layout), 70), y)) << layout.gap;
     EXPECT_TRUE(equal_bits(backward_from(gated, split(x, true, layout), 70), dx)) << layout.gap;
   }
-}
-
-TEST_P(GemmPlanesTest, SmallChains) {
-  for (const GemmShape& s : {GemmShape{70, 128, 64}, {33, 40, 96}, {65, 130, 50}, {1, 2, 3}}) {
-    chain_is_right(s, GemmActivation::none);
-    chain_is_right(s, GemmActivation::silu);
-    chain_is_right(s, GemmActivation::swiglu);
-  }
-}
-TEST_P(GemmPlanesTest, LargeChains) {
-  for (const GemmShape& s : {GemmShape{13000, 512, 256}, {4200, 512, 320}, {3001, 1024, 128}}) {
-    chain_is_right(s, GemmActivation::silu);
-    chain_is_right(s, GemmActivation::swiglu);
-  }
-}
-
-TEST_P(GemmPlanesTest, SmallBackwardChains) {
-  for (const GemmShape& s : {GemmShape{70, 128, 64}, {33, 40, 96}, {65, 130, 50}, {1, 2, 3}}) {
-    backward_chain_is_right(s.m, s.n, s.k, GemmActivation::none, false);
-    backward_chain_is_right(s.m, s.n, s.k, GemmActivation::none, true);
-    backward_chain_is_right(s.m, s.n, s.k, GemmActivation::silu, false);
-    backward_chain_is_right(s.m, s.n, s.k, GemmActivation::swiglu, false);
-  }
-}
-TEST_P(GemmPlanesTest, LargeBackwardChains) {
-  backward_chain_is_right(13000, 256, 512, GemmActivation::swiglu, false);
-  backward_chain_is_right(13000, 320, 512, GemmActivation::none, true);
 }
 
 TEST_P(GemmPlanesTest, SmallBadRowsStayAlone) {

@@ -4,10 +4,12 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <numbers>
 #include <random>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "cuda/host_matrix.hpp"
 
@@ -43,10 +45,21 @@ HostMatrix generate(std::int64_t rows, std::int64_t cols, Function f) {
   return m;
 }
 
-inline HostMatrix normal_matrix(std::int64_t rows, std::int64_t cols, std::uint64_t seed,
-                                double scale = 1) {
-  Random random(seed);
-  return generate(rows, cols, [&](auto, auto) { return scale * random.normal(); });
+/// make(), once for each key; every `make` has a table of its own. Methods and kernels meet the
+/// same numbers, and drawing them takes longer than what is done with them.
+template <class Key, class Make>
+const auto& remembered(const Key& key, Make make) {
+  static std::map<Key, decltype(make())> known;
+  const auto at = known.find(key);
+  return at != known.end() ? at->second : known.emplace(key, make()).first->second;
+}
+
+inline const HostMatrix& normal_matrix(std::int64_t rows, std::int64_t cols, std::uint64_t seed,
+                                       double scale = 1) {
+  return remembered(std::tuple(rows, cols, seed, scale), [=] {
+    Random random(seed);
+    return generate(rows, cols, [&](auto, auto) { return scale * random.normal(); });
+  });
 }
 
 enum class Input {
@@ -104,8 +117,8 @@ inline void make_adverse(Operands& o, Random& random) {
 
 }  // namespace detail
 
-inline Operands make_operands(Input input, std::int64_t m, std::int64_t n, std::int64_t k,
-                              std::uint64_t seed = 1) {
+inline Operands draw_operands(Input input, std::int64_t m, std::int64_t n, std::int64_t k,
+                              std::uint64_t seed) {
   Random random(100 * seed + static_cast<std::uint64_t>(input));
   const auto wide = [&](auto, auto) { return random.normal() * std::exp2(random.uniform(-24, 0)); };
   const auto positive = [&](auto, auto) { return random.uniform(0, 1); };
@@ -132,8 +145,13 @@ inline Operands make_operands(Input input, std::int64_t m, std::int64_t n, std::
   return o;
 }
 
-/// Rows of every kind in turn: plain, wide, far from 1, subnormal, zero, -0, powers of two.
-inline HostMatrix mixed_rows(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+inline const Operands& make_operands(Input input, std::int64_t m, std::int64_t n, std::int64_t k,
+                                     std::uint64_t seed = 1) {
+  return remembered(std::tuple(input, m, n, k, seed),
+                    [=] { return draw_operands(input, m, n, k, seed); });
+}
+
+inline HostMatrix draw_mixed_rows(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
   constexpr int kKinds = 9;
   Random random(seed);
   std::array<double, kKinds> factor{};
@@ -159,8 +177,13 @@ inline HostMatrix mixed_rows(std::int64_t rows, std::int64_t cols, std::uint64_t
   });
 }
 
-/// Blocks of a weight that differ in size, some of them zero.
-inline HostMatrix mixed_weight(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+/// Rows of every kind in turn: plain, wide, far from 1, subnormal, zero, -0, powers of two.
+inline const HostMatrix& mixed_rows(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+  return remembered(std::tuple(rows, cols, seed),
+                    [=] { return draw_mixed_rows(rows, cols, seed); });
+}
+
+inline HostMatrix draw_mixed_weight(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
   Random random(seed);
   constexpr std::array kScales = {1.0, 0.0625, 300.0, 1.0, 0.0, 0x1p-30, 1.5};
   return generate(rows, cols, [&](std::int64_t r, std::int64_t c) {
@@ -168,6 +191,12 @@ inline HostMatrix mixed_weight(std::int64_t rows, std::int64_t cols, std::uint64
     const double wide = (r + c) % 11 == 0 ? std::exp2(random.uniform(-24, 0)) : 1;
     return kScales[block % kScales.size()] * wide * random.normal();
   });
+}
+
+/// Blocks of a weight that differ in size, some of them zero.
+inline const HostMatrix& mixed_weight(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+  return remembered(std::tuple(rows, cols, seed),
+                    [=] { return draw_mixed_weight(rows, cols, seed); });
 }
 
 }  // namespace trine::test

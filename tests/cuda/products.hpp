@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cuda/device.hpp"
@@ -28,10 +28,6 @@ inline GemmArch arch(GemmKernels kernels) {
   const int capability = context().capability();
   if (capability < 90) return GemmArch::sm_80;
   return capability == 90 && kernels == GemmKernels::best ? GemmArch::sm_90 : GemmArch::sm_100;
-}
-
-inline int threads() {
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 /// Skips without a device.
@@ -106,9 +102,9 @@ class Workspace {
   void* data() const { return memory_.data(); }
   void expect_intact() const {
     if (memory_.size() == 0) return;
-    std::vector<unsigned char> all(memory_.size());
-    memory_.download(all.data());
-    EXPECT_TRUE(std::all_of(all.end() - kMargin, all.end(), [](auto b) { return b == 0xff; }))
+    std::array<unsigned char, kMargin> margin{};
+    memory_.download(margin.data(), memory_.size() - kMargin);
+    EXPECT_TRUE(std::all_of(margin.begin(), margin.end(), [](auto b) { return b == 0xff; }))
         << "written behind the workspace";
   }
 
@@ -158,7 +154,9 @@ inline HostMatrix emulated_forward(const Variant& variant, const HostMatrix& w, 
   const EmulatedGemm gemm(variant.method, arch(variant.kernels), w.values.data(), w.cols, w.rows,
                           w.cols, activation);
   HostMatrix y(x.rows, w.rows);
-  gemm.forward(x.rows, x.values.data(), x.cols, y.values.data(), y.cols, threads());
+  in_parts(x.rows, [&](std::int64_t first, std::int64_t count) {
+    gemm.forward(count, x.row(first), x.cols, y.row(first), y.cols, 1);
+  });
   return y;
 }
 
@@ -168,7 +166,9 @@ inline HostMatrix emulated_backward(const Variant& variant, const HostMatrix& w,
   const EmulatedGemm gemm(variant.method, arch(variant.kernels), w.values.data(), w.cols, w.rows,
                           w.cols, activation);
   HostMatrix dx(dy.rows, w.cols);
-  gemm.backward(dy.rows, dy.values.data(), dy.cols, dx.values.data(), dx.cols, threads());
+  in_parts(dy.rows, [&](std::int64_t first, std::int64_t count) {
+    gemm.backward(count, dy.row(first), dy.cols, dx.row(first), dx.cols, 1);
+  });
   return dx;
 }
 
