@@ -85,18 +85,12 @@ class DeviceMatrix {
  public:
   /// An output: full of NaN.
   DeviceMatrix(std::int64_t rows, std::int64_t cols, Layout layout = {})
-      : rows_(rows),
-        cols_(cols),
-        stride_(cols + layout.gap),
-        start_(kMargin + layout.offset),
-        memory_(static_cast<std::size_t>(start_ + rows_ * stride_ + kMargin) * sizeof(float)) {
-    // Bytes of the guard are equal: the device fills faster than a copy from the host would.
-    cuda_check(cudaMemset(memory_.data(), kGuard & 0xff, memory_.size()), "cudaMemset");
+      : DeviceMatrix(Unfinished{}, rows, cols, layout) {
     cuda_check(cudaDeviceSynchronize(), "cudaMemset");
   }
 
   explicit DeviceMatrix(const HostMatrix& m, Layout layout = {})
-      : DeviceMatrix(m.rows, m.cols, layout) {
+      : DeviceMatrix(Unfinished{}, m.rows, m.cols, layout) {
     if (m.values.empty()) return;
     const auto bytes = [](std::int64_t count) {
       return static_cast<std::size_t>(count) * sizeof(float);
@@ -133,6 +127,18 @@ class DeviceMatrix {
   }
 
  private:
+  /// Not yet full: where many programs share a device, waiting for it once is enough.
+  struct Unfinished {};
+  DeviceMatrix(Unfinished, std::int64_t rows, std::int64_t cols, Layout layout)
+      : rows_(rows),
+        cols_(cols),
+        stride_(cols + layout.gap),
+        start_(kMargin + layout.offset),
+        memory_(static_cast<std::size_t>(start_ + rows_ * stride_ + kMargin) * sizeof(float)) {
+    // Bytes of the guard are equal: the device fills faster than a copy from the host would.
+    cuda_check(cudaMemset(memory_.data(), kGuard & 0xff, memory_.size()), "cudaMemset");
+  }
+
   static constexpr std::int64_t kMargin = 64;
   static constexpr std::uint32_t kGuard = 0xffffffff;
 
