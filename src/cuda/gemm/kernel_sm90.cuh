@@ -77,6 +77,7 @@ struct Consumer {
   const ThreadPlace place;
   Fragment<T> fragment;
   float sum[T::kColumns / 2];
+  float ratio[T::kColumnBlocks];
 
   __device__ Consumer(const Product& p_, const Ring<T>& ring_)
       : p(p_),
@@ -108,15 +109,24 @@ struct Consumer {
   __device__ __forceinline__ void multiply(int tile_out) {
 #pragma unroll
     for (int i = 0; i < T::kColumns / 2; ++i) sum[i] = 0;
-    int ratio_at = (tile_out * T::kTileColumns + first_column) / kBlock * p.w.ratio_out_stride;
-    for (int c = 0; c < p.w.chunks; ++c, ratio_at += p.w.ratio_chunk_stride) {
+    const float* ratios =
+        p.w.ratio + (tile_out * T::kTileColumns + first_column) / kBlock * p.w.ratio_out_stride;
+    load_ratio(ratios);
+    for (int c = 0; c < p.w.chunks; ++c) {
+      if (c + 1 < p.w.chunks) ratios += p.w.ratio_chunk_stride;
 #pragma unroll
-      for (int interval = 0; interval < T::kIntervals; ++interval) step(c, interval, ratio_at);
+      for (int interval = 0; interval < T::kIntervals; ++interval) step(c, interval, ratios);
     }
   }
 
+  /// Scales of w for the next chunk, one chunk ahead: few tiles leave them outside of the L1 cache.
+  __device__ __forceinline__ void load_ratio(const float* ratios) {
+#pragma unroll
+    for (int j = 0; j < T::kColumnBlocks; ++j) ratio[j] = __ldg(ratios + j * p.w.ratio_out_stride);
+  }
+
   /// Products of one interval. After the very last one, the next is whatever the stage holds.
-  __device__ __forceinline__ void step(int c, int interval, int ratio_at) {
+  __device__ __forceinline__ void step(int c, int interval, const float* next_ratios) {
     // A chunk's stage comes with its last interval, whose successor it holds; with two intervals
     // the first one needs w of the coming stage and x of this one.
     const bool ends_chunk = interval == T::kIntervals - 1;
@@ -139,15 +149,11 @@ struct Consumer {
     start_products<T, kTransposed>(d, fragment, w_columns(c), interval);
     wgmma_wait<1>();
     give_turn(1 - group);
-    float ratio[T::kColumnBlocks];
-#pragma unroll
-    for (int j = 0; j < T::kColumnBlocks; ++j) {
-      ratio[j] = __ldg(p.w.ratio + ratio_at + j * p.w.ratio_out_stride);
-    }
     wgmma_wait<0>();
     pin(d);
     if (T::kIntervals == 1) ring.release();
     promote<T>(sum, d, fragment.scale, ratio);
+    if (ends_chunk) load_ratio(next_ratios);
     split(piece, fragment);
   }
 };
@@ -161,7 +167,8 @@ __device__ void consume(const Ring<T>& ring, const CUtensorMap& y_map, const Pro
   consumer.begin();
   for (; walk.more(p); walk.advance(p)) {
     consumer.multiply(walk.out);
-    const TilePart part = tile_part<T>(walk, args, consumer.first_row, consumer.first_column);
+    const TilePart part =
+        tile_part<T>(walk.row, walk.out, args, consumer.first_row, consumer.first_column);
     report_bad_rows(consumer.sum, args, part);
     Epilogue::run(consumer.sum, args, part, staging);
   }

@@ -138,6 +138,11 @@ struct PlanesConsumer {
         static_cast<int>(threadIdx.x) / 32 % 4 * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
     const std::uint32_t at = exponents_of(ring) + static_cast<std::uint32_t>(first_row + position);
     const float scale[2] = {scale_down(load_shared_byte(at)), scale_down(load_shared_byte(at + 8))};
+    float ratio[T::kColumnBlocks];
+#pragma unroll
+    for (int j = 0; j < T::kColumnBlocks; ++j) {
+      ratio[j] = __ldg(p.w.ratio + ratio_at + j * p.w.ratio_out_stride);
+    }
     float d[T::kColumns / 2];
     pin(d);
     take_turn(group);
@@ -145,11 +150,6 @@ struct PlanesConsumer {
                  first_column / kBlock * kBlockBytes);
     wgmma_wait<1>();
     give_turn(1 - group);
-    float ratio[T::kColumnBlocks];
-#pragma unroll
-    for (int j = 0; j < T::kColumnBlocks; ++j) {
-      ratio[j] = __ldg(p.w.ratio + ratio_at + j * p.w.ratio_out_stride);
-    }
     wgmma_wait<0>();
     pin(d);
     ring.release();
@@ -188,7 +188,8 @@ __device__ void consume_planes(const Ring<T>& ring, const CUtensorMap& y_map, co
   consumer.begin();
   for (TileWalk walk(p); walk.more(p); walk.advance(p)) {
     consumer.multiply(walk.out);
-    const TilePart part = tile_part<T>(walk, args, consumer.first_row, consumer.first_column);
+    const TilePart part =
+        tile_part<T>(walk.row, walk.out, args, consumer.first_row, consumer.first_column);
     report_bad_rows(consumer.sum, args, part);
     Epilogue::run(consumer.sum, args, part, staging);
   }

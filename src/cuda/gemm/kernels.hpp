@@ -15,20 +15,24 @@ namespace trine::cuda {
 enum class TileKind {
   wide,      ///< 128 rows x 128 columns
   resident,  ///< the same with the weight kept in shared memory; inner dimension up to 256
+  broad,     ///< 128 x 256 in parts: many rows and columns
   low,       ///< 64 x 128: few rows
-  small,     ///< 64 x 64 by a team of warpgroups: few rows and columns, long inner dimension
+  small,     ///< 64 x 64: few rows and columns, long inner dimension
+  team,      ///< the same by two blocks: fewer still
 };
-inline constexpr int kTileKinds = 4;
+inline constexpr int kTileKinds = 6;
 
 enum class EpilogueKind { linear, swiglu, swiglu_backward };
 enum class Direction { forward, backward };
 
 struct Kernel {
-  const void* function = nullptr;  ///< null: there is none of this shape
-  int rows = 0, columns = 0, threads = 0;
+  const void* function = nullptr;          ///< null: there is none of this shape
+  int rows = 0, columns = 0, threads = 0;  ///< of a tile; of a block
   std::uint32_t shared_bytes = 0;
   int resident_chunks = 0;
   int blocks_per_multiprocessor = 1;
+  int cluster = 1;   ///< blocks that work on a tile together
+  int box_rows = 0;  ///< rows of x that the copy engine takes at once (Hopper)
 };
 
 using KernelsByTile = std::array<Kernel, kTileKinds>;

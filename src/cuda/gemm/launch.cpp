@@ -10,13 +10,13 @@ namespace trine::cuda {
 namespace {
 
 /// Microseconds of a tile: per chunk of the inner dimension, and once. Fitted to fp16x3 on an H200
-/// (docs/performance-notes.md), but for the last, which is an estimate; other methods are slower by
-/// about the same factor for all shapes, which leaves the choice as it is.
+/// (docs/performance-notes.md); other methods are slower by about the same factor for all shapes,
+/// which leaves the choice as it is.
 struct TileCost {
   double chunk, once;
 };
 constexpr std::array<TileCost, kTileKinds> kCost = {
-    {{1.25, 1.2}, {1.13, 1.1}, {0.8, 0.9}, {0.28, 0.8}}};
+    {{1.25, 1.2}, {1.2, 1.15}, {2.25, 2.7}, {0.78, 1.8}, {0.52, 0.9}, {0.37, 2.2}}};
 constexpr double kStart = 2.7;  ///< of a kernel
 
 /// Rows of y that a warp of a Hopper kernel stores at a time.
@@ -30,7 +30,7 @@ std::int64_t tiles_out(const Kernel& kernel, const PackedOperand& w) {
   return ceil_divide(std::int64_t{w.out_blocks} * kBlock, kernel.columns);
 }
 
-/// The tiles of a product and the blocks that walk over them.
+/// The tiles of a product and the blocks, or clusters of blocks, that walk over them.
 struct Grid {
   Product product;
   std::int64_t blocks;
@@ -40,12 +40,13 @@ struct Grid {
     product.m = m;
     product.tiles_out = static_cast<int>(tiles_out(kernel, w));
     product.tiles_down = static_cast<int>(ceil_divide(m, kernel.rows));
-    blocks = multiprocessors * std::max(1, kernel.blocks_per_multiprocessor);
+    blocks = multiprocessors / kernel.cluster * std::max(1, kernel.blocks_per_multiprocessor);
     // Resident weights: every block keeps to its columns.
     if (kernel.resident_chunks) blocks = blocks / product.tiles_out * product.tiles_out;
     blocks = std::min(blocks, std::int64_t{product.tiles_down} * product.tiles_out);
     product.step_down = static_cast<int>(blocks / product.tiles_out);
     product.step_out = static_cast<int>(blocks % product.tiles_out);
+    blocks *= kernel.cluster;
   }
 };
 
@@ -56,10 +57,17 @@ CUtensorMap describe_result(const EpilogueArgs& args) {
 }
 
 void start(const Kernel& kernel, const Grid& grid, void** arguments, cudaStream_t stream) {
-  check_cuda(cudaLaunchKernel(kernel.function, dim3(static_cast<unsigned>(grid.blocks)),
-                              dim3(static_cast<unsigned>(kernel.threads)), arguments,
-                              kernel.shared_bytes, stream),
-             "start a product");
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {static_cast<unsigned>(kernel.cluster), 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(grid.blocks));
+  config.blockDim = dim3(static_cast<unsigned>(kernel.threads));
+  config.dynamicSmemBytes = kernel.shared_bytes;
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = kernel.cluster > 1 ? 1 : 0;
+  check_cuda(cudaLaunchKernelExC(&config, kernel.function, arguments), "start a product");
 }
 
 }  // namespace
@@ -76,8 +84,8 @@ TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const Packe
       if (w.chunks > kernel.resident_chunks || tiles_out(kernel, w) > multiprocessors) continue;
       if (tiles < 3 * multiprocessors) continue;
     }
-    const std::int64_t at_once =
-        std::int64_t{multiprocessors} * std::max(1, kernel.blocks_per_multiprocessor);
+    const std::int64_t at_once = std::int64_t{multiprocessors} / kernel.cluster *
+                                 std::max(1, kernel.blocks_per_multiprocessor);
     const double rounds = static_cast<double>(ceil_divide(tiles, at_once));
     const double time = kStart + rounds * (w.chunks * kCost[i].chunk + kCost[i].once);
     if (best.microseconds == 0 || time < best.microseconds) best = {static_cast<TileKind>(i), time};
@@ -99,7 +107,7 @@ void launch(const Kernel& kernel, KernelFamily family, const LeftOperand& x, std
   grid.product.halves = x.parts == 2;
   EpilogueArgs epilogue = args;
   if (family == KernelFamily::sm90) {
-    CUtensorMap x_map = describe_rows(x, m, kernel.rows), y_map = describe_result(args);
+    CUtensorMap x_map = describe_rows(x, m, kernel.box_rows), y_map = describe_result(args);
     void* arguments[] = {&x_map, &y_map, &grid.product, &epilogue};
     start(kernel, grid, arguments, stream);
   } else {

@@ -74,11 +74,6 @@ struct Ring {
     stage = wrap ? 0 : stage + 1;
     phase ^= wrap;
   }
-  __device__ __forceinline__ void advance_by(int n) {
-    stage += n;
-    phase ^= stage / T::kStages & 1;
-    stage %= T::kStages;
-  }
   __device__ void init() {
     for (stage = 0; stage < T::kStages; ++stage) {
       mbarrier_init(full(), 1);
@@ -90,19 +85,24 @@ struct Ring {
   }
 };
 
+/// Chunk `chunk` of block `block` of w, to where the tile's `j`th block belongs.
+template <class T>
+__device__ __forceinline__ void load_w_block(std::uint32_t dst, const PackedOperand& w, int block,
+                                             int j, int chunk, std::uint32_t bar) {
+  const std::uint8_t* src = w.words + std::int64_t{block} * w.out_stride + chunk * w.chunk_stride;
+#pragma unroll
+  for (int piece = 0; piece < T::kPieces; ++piece) {
+    bulk_load(dst + (piece * T::kOutBlocks + j) * kBlockBytes, src + piece * kBlockBytes,
+              kBlockBytes, bar);
+  }
+}
+
 template <class T>
 __device__ __forceinline__ void load_w(std::uint32_t dst, const PackedOperand& w, int tile_out,
                                        int chunk, std::uint32_t bar) {
 #pragma unroll
   for (int j = 0; j < T::kOutBlocks; ++j) {
-    const std::uint8_t* src = w.words +
-                              (std::int64_t{tile_out} * T::kOutBlocks + j) * w.out_stride +
-                              chunk * w.chunk_stride;
-#pragma unroll
-    for (int piece = 0; piece < T::kPieces; ++piece) {
-      bulk_load(dst + (piece * T::kOutBlocks + j) * kBlockBytes, src + piece * kBlockBytes,
-                kBlockBytes, bar);
-    }
+    load_w_block<T>(dst, w, tile_out * T::kOutBlocks + j, j, chunk, bar);
   }
 }
 
@@ -254,16 +254,16 @@ __device__ __forceinline__ Staging warp_staging(const Ring<T>& ring, const CUten
 }
 
 /// Where this thread's results lie; the warpgroup begins at `first_row` and `first_column` of the
-/// tile.
+/// tile in row `tile_row` and column `tile_out` of tiles.
 template <class T>
-__device__ __forceinline__ TilePart tile_part(const TileWalk& walk, const EpilogueArgs& args,
+__device__ __forceinline__ TilePart tile_part(int tile_row, int tile_out, const EpilogueArgs& args,
                                               int first_row, int first_column) {
   TilePart part;
-  part.row[0] = std::int64_t{walk.row} * T::kRows + first_row + row_in_group();
+  part.row[0] = std::int64_t{tile_row} * T::kRows + first_row + row_in_group();
   part.row[1] = part.row[0] + 8;
-  const int column = walk.out * T::kTileColumns + first_column;
+  const int column = tile_out * T::kTileColumns + first_column;
   part.column = column + 4 * (static_cast<int>(threadIdx.x) % 4);
-  part.whole = (walk.row + 1) * std::int64_t{T::kRows} <= args.m &&
+  part.whole = (tile_row + 1) * std::int64_t{T::kRows} <= args.m &&
                column + T::kColumns <= args.whole_columns;
   return part;
 }

@@ -44,6 +44,35 @@ __device__ __forceinline__ void mbarrier_wait(std::uint32_t bar, std::uint32_t p
       : "memory");
 }
 
+/// Blocks of a cluster share tiles: which of them this one is, and where `address` lies in another.
+__device__ __forceinline__ int cluster_rank() {
+  std::uint32_t rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return static_cast<int>(rank);
+}
+__device__ __forceinline__ std::uint32_t cluster_address(std::uint32_t address, int rank) {
+  std::uint32_t there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+/// All threads of all blocks of the cluster meet, and see what was written before.
+template <int kBlocks>
+__device__ __forceinline__ void meet_cluster() {
+  if constexpr (kBlocks == 1) {
+    __syncthreads();
+  } else {
+    asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+  }
+}
+/// mbarrier_arrive_warp for a barrier of any block of the cluster (cluster_address). Says that this
+/// warp has read something; what it wrote is not published (a fence that waits for all writes).
+__device__ __forceinline__ void mbarrier_arrive_warp_at(std::uint32_t bar) {
+  asm volatile(
+      "{\n.reg .pred p;\nbar.warp.sync 0xffffffff;\nelect.sync _|p, 0xffffffff;\n"
+      "@p mbarrier.arrive.shared::cluster.b64 _, [%0];\n}" ::"r"(bar)
+      : "memory");
+}
+
 /// A box of a 3-D tensor to shared memory, completing on `bar`.
 __device__ __forceinline__ void tma_load(std::uint32_t dst, const CUtensorMap& map, int x, int y,
                                          int z, std::uint32_t bar) {
@@ -82,6 +111,17 @@ __device__ __forceinline__ void bulk_load(std::uint32_t dst, const void* src, st
       : "memory");
 }
 
+/// Contiguous bytes of this block's shared memory to another block's, completing on a barrier there
+/// (cluster_address).
+__device__ __forceinline__ void bulk_send(std::uint32_t dst, std::uint32_t src, std::uint32_t bytes,
+                                          std::uint32_t bar) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
+      " [%0], [%1], %2, [%3];" ::"r"(dst),
+      "r"(src), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
 /// Contiguous bytes from shared memory, in a group of stores of their own.
 __device__ __forceinline__ void bulk_store(void* dst, std::uint32_t src, std::uint32_t bytes) {
   asm volatile(
@@ -113,6 +153,15 @@ __device__ __forceinline__ void store_shared_float4(std::uint32_t address, float
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v.x), "f"(v.y),
                "f"(v.z), "f"(v.w)
                : "memory");
+}
+
+__device__ __forceinline__ void store_shared_float2(std::uint32_t address, float x, float y) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(x), "f"(y) : "memory");
+}
+__device__ __forceinline__ float2 load_shared_float2(std::uint32_t address) {
+  float2 v;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "r"(address) : "memory");
+  return v;
 }
 
 /// max(|a|, |b|), NaN if either is.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/gemm/kernel_sm90.cuh"
+#include "cuda/gemm/kernel_sm90_broad.cuh"
 #include "cuda/gemm/kernel_sm90_team.cuh"
 #include "cuda/gemm/kernels.hpp"
 
@@ -14,7 +15,18 @@ Kernel kernel() {
           .columns = T::kTileColumns,
           .threads = kThreads,
           .shared_bytes = T::kSharedBytes,
-          .resident_chunks = T::kResident};
+          .resident_chunks = T::kResident,
+          .box_rows = T::kRows};
+}
+
+template <class T, class Epilogue, bool kTransposed>
+Kernel broad_kernel() {
+  return {.function = reinterpret_cast<const void*>(&gemm_sm90_broad<T, Epilogue, kTransposed>),
+          .rows = T::kRows,
+          .columns = T::kTileColumns,
+          .threads = kBroadThreads,
+          .shared_bytes = T::kSharedBytes,
+          .box_rows = T::kRows};
 }
 
 template <class T, class Epilogue, bool kTransposed>
@@ -22,8 +34,10 @@ Kernel team_kernel() {
   return {.function = reinterpret_cast<const void*>(&gemm_sm90_team<T, Epilogue, kTransposed>),
           .rows = T::kRows,
           .columns = T::kTileColumns,
-          .threads = kTeamThreads,
-          .shared_bytes = T::kSharedBytes};
+          .threads = T::kThreads,
+          .shared_bytes = T::kSharedBytes,
+          .cluster = T::kCluster,
+          .box_rows = T::kRows};
 }
 
 template <class S, int kInterval, class Epilogue, bool kTransposed>
@@ -36,9 +50,13 @@ KernelsByTile kernels_with() {
   set(TileKind::low, kernel<Config<S, 64, true, kInterval>, Epilogue, kTransposed>());
   if constexpr (S::kElementBytes * S::kWords <= 4) {
     set(TileKind::resident, kernel<Config<S, 128, false, kInterval, 4>, Epilogue, kTransposed>());
+    set(TileKind::team, team_kernel<TeamConfig<S, kInterval, 2>, Epilogue, kTransposed>());
+  }
+  if constexpr (S::kElementBytes == 2 && S::kWords <= 2) {
+    set(TileKind::broad, broad_kernel<BroadConfig<S, kInterval>, Epilogue, kTransposed>());
   }
   if constexpr (S::kWords <= 2) {  // more would not fit into the registers of a team
-    set(TileKind::small, team_kernel<TeamConfig<S, kInterval>, Epilogue, kTransposed>());
+    set(TileKind::small, team_kernel<TeamConfig<S, kInterval, 1>, Epilogue, kTransposed>());
   }
   return all;
 }

@@ -19,7 +19,8 @@ Kernel planes_kernel() {
                 .columns = T::kTileColumns,
                 .threads = kThreads,
                 .shared_bytes = T::kSharedBytes,
-                .resident_chunks = T::kResident};
+                .resident_chunks = T::kResident,
+                .box_rows = T::kRows};
   if constexpr (kIn) {
     static_assert(kThreads == kPlanesThreads);
     kernel.function = reinterpret_cast<const void*>(&gemm_sm90_planes<T, Epilogue, kTransposed>);
@@ -29,7 +30,8 @@ Kernel planes_kernel() {
   return kernel;
 }
 
-/// Planes of a gated y need 128 packed columns in one warpgroup: no `low`. `small` has none.
+/// Planes of a gated y need 128 packed columns in one warpgroup: no `low`. Of `broad` and teams
+/// there are none.
 template <class S, bool kIn, bool kOut, class Base, bool kTransposed>
 KernelsByTile planes_kernels_with() {
   using Epilogue = std::conditional_t<kOut, ToPlanes<S, Base>, Base>;

@@ -5,13 +5,13 @@
 
 namespace trine::cuda {
 
-/// Walks over the tiles of this block: columns first, then rows.
+/// Walks over the tiles of this block, or of its cluster of blocks: columns first, then rows.
 struct TileWalk {
   int row, out;  ///< tile indices
 
-  __device__ explicit TileWalk(const Product& p)
-      : row(static_cast<int>(blockIdx.x) / p.tiles_out),
-        out(static_cast<int>(blockIdx.x) % p.tiles_out) {}
+  __device__ explicit TileWalk(const Product& p, int cluster = 1)
+      : row(static_cast<int>(blockIdx.x) / cluster / p.tiles_out),
+        out(static_cast<int>(blockIdx.x) / cluster % p.tiles_out) {}
   __device__ __forceinline__ bool more(const Product& p) const { return row < p.tiles_down; }
   __device__ __forceinline__ void advance(const Product& p) {
     row += p.step_down;
