@@ -138,6 +138,47 @@ TEST_P(GemmGraph, UnalignedCallsAreCapturedToo) {
   EXPECT_TRUE(equal_bits(replayed, y.download()));
 }
 
+// Kernels may start while the one before them ends. Each reads here what the one before wrote, and
+// overwrites what that one read.
+TEST_P(GemmGraph, ProductsOfAChainKeepTheirOrder) {
+  constexpr std::int64_t kWide = 1024, kNarrow = 256;
+  const GemmWeight out = pack(*own_, method(), normal_matrix(kWide, kNarrow, 4));
+  for (const std::int64_t m : {70, 192, 3000}) {
+    const HostMatrix input = normal_matrix(m, kNarrow, 5);
+    const DeviceMatrix narrow(input), wide(m, kWide);
+    const Workspace workspace(*own_, out, m);
+    const auto chain = [&](bool waits) {
+      for (int i = 0; i < 4; ++i) {
+        own_->forward(out, {.m = m,
+                            .x = narrow.data(),
+                            .ldx = kNarrow,
+                            .y = wide.data(),
+                            .ldy = kWide,
+                            .workspace = workspace.data()});
+        if (waits) stream_->wait();
+        own_->backward(out, {.m = m,
+                             .dy = wide.data(),
+                             .ldy = kWide,
+                             .dx = narrow.data(),
+                             .ldx = kNarrow,
+                             .workspace = workspace.data()});
+        if (waits) stream_->wait();
+      }
+    };
+    chain(true);
+    const HostMatrix wanted = narrow.download();
+    Graph graph(stream_->get());
+    chain(false);
+    graph.finish();
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      overwrite(narrow, input);
+      repeat % 2 ? chain(false) : graph.launch();
+      stream_->wait();
+      ASSERT_TRUE(equal_bits(narrow.download(), wanted)) << "m=" << m << ", repeat " << repeat;
+    }
+  }
+}
+
 // How much memory is free says nothing where other programs run. A strict capture refuses a call
 // that allocates, and an allocation that joins the graph instead is a node of it. Not even the
 // first call of a context may: it is captured like the others.

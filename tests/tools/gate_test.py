@@ -20,6 +20,9 @@ SPEED = {"fp32": 1, "tf32": 5, "tf32x3": 2.2, "bf16x6": 2.4, "bf16x9": 1.6, "fp1
 
 TEST_PROGRAM = """#!{python}
 import json, os, sys
+if "--gtest_list_tests" in sys.argv:
+    print("Gemm.\\n  {small}Bits")
+    sys.exit(0)
 if "--gtest_filter=*Small*" in sys.argv:
     print("[  PASSED  ] 2 tests.")
     sys.exit(0)
@@ -40,6 +43,10 @@ open(sys.argv[sys.argv.index("--json") + 1], "w").write({report!r})
 SANITIZER = """#!{python}
 import subprocess, sys
 tool = sys.argv[sys.argv.index("--tool") + 1]
+if {slow}:
+    child = subprocess.Popen(["sleep", "60"])
+    open(sys.argv[0] + "." + tool, "w").write(str(child.pid))
+    child.wait()
 if tool == "racecheck":
     print("========= Error: Race reported\\n========= at kernel")
     sys.exit(int(sys.argv[sys.argv.index("--error-exitcode") + 1]))
@@ -90,9 +97,12 @@ class GateRun(unittest.TestCase):
         path.write_text(text)
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
-    def put_programs(self, benchmark=None, cases=(), status=0):
+    def put_sanitizer(self, slow=False):
+        self.put("bin/compute-sanitizer", SANITIZER.format(python=sys.executable, slow=slow))
+
+    def put_programs(self, benchmark=None, cases=(), status=0, small="Small"):
         binaries = str(self.folder / "binaries")
-        self.put("binaries/cuda_gemm_bits_test", TEST_PROGRAM.format(python=sys.executable, folder=binaries, cases=list(cases), status=status))
+        self.put("binaries/cuda_gemm_bits_test", TEST_PROGRAM.format(python=sys.executable, folder=binaries, cases=list(cases), status=status, small=small))
         if benchmark:
             self.put("binaries/trine_bench_gemm", BENCHMARK.format(python=sys.executable, report=json.dumps(benchmark)))
 
@@ -130,13 +140,29 @@ class GateRun(unittest.TestCase):
         self.assertIn("gate.bf16x9.bias_u", done.stdout)
 
     def test_sanitizers(self):
-        self.put("bin/compute-sanitizer", SANITIZER.format(python=sys.executable))
+        self.put_sanitizer()
         self.put_programs(report(), [case("Small")])
         done, _, _, tests = self.run_gate()
         self.assertEqual(done.returncode, 1)
         found = {tool: tests[f"sanitizer.{tool}.cuda_gemm_bits_test"] for tool in ("memcheck", "racecheck", "synccheck")}
         self.assertEqual({tool: t["status"] for tool, t in found.items()}, {"memcheck": "passed", "racecheck": "failed", "synccheck": "not run"})
         self.assertIn("at kernel", found["racecheck"]["reason"])
+
+    def test_no_small_tests(self):
+        self.put_sanitizer()
+        self.put_programs(report(), [case("Large")], small="Large")
+        _, _, _, tests = self.run_gate()
+        self.assertEqual(tests["sanitizer.memcheck.cuda_gemm_bits_test"]["reason"], "the program has no small tests")
+
+    def test_nothing_outlives_its_time(self):
+        """What a sanitizer started would run beside the benchmark."""
+        self.put_sanitizer(slow=True)
+        self.put_programs(report(), [case("Small")])
+        _, _, _, tests = self.run_gate("--sanitizer-seconds", "1")
+        self.assertIn("not done within", tests["sanitizer.memcheck.cuda_gemm_bits_test"]["reason"])
+        child = int((self.folder / "bin" / "compute-sanitizer.memcheck").read_text())
+        status = pathlib.Path(f"/proc/{child}/status")
+        self.assertTrue(not status.exists() or "zombie" in status.read_text())
 
     def test_failures_of_tests(self):
         self.put_programs(report(), [case("Wrong", failures=[{"failure": "bits differ"}], worst="7"), case("Nan", worst="nan")], status=1)

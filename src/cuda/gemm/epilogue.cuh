@@ -109,14 +109,44 @@ struct RowStatistics {
   }
 };
 
+/// y = d gain, or with a bias, through staging memory. In a kernel of its own: the code of all
+/// other epilogues together is longer than the instruction caches.
+struct BareEpilogue {
+  template <int kCount, class Staging>
+  __device__ static __forceinline__ void run(const float (&d)[kCount], const EpilogueArgs& a,
+                                             const TilePart& part, const Staging& staging) {
+#pragma unroll
+    for (int block = 0; block < kCount / 32; ++block) {
+      float4 z[4][2];
+      const int first = part.column + 64 * block;
+      if (a.bias) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int column = first + 16 * i;
+          const float4 bias = load4<false>(a.bias + column, a.n - column, true);
+#pragma unroll
+          for (int h = 0; h < 2; ++h) {
+            z[i][h] = map4(group4(d, 4 * block + i, h), bias,
+                           [&](float x, float b) { return fmaf(x, a.gain, b); });
+          }
+        }
+      } else {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          z[i / 2][i % 2] =
+              map4(group4(d, 4 * block + i / 2, i % 2), [&](float x) { return x * a.gain; });
+        }
+      }
+      staging.store_block(z, first, part.row[0]);
+    }
+  }
+};
+
 /// z = d gain + bias + addend; y = z or silu(z) + residual. Backward: y = z silu'(before).
 struct LinearEpilogue {
   template <int kCount, class Staging>
   __device__ static __forceinline__ void run(const float (&d)[kCount], const EpilogueArgs& a,
                                              const TilePart& part, const Staging& staging) {
-    if constexpr (Staging::kExists && !kSplits<Staging>) {
-      if (a.staged && a.bare) return bare(d, a, part, staging);
-    }
     if (part.whole) {
       columns<true>(d, a, part, staging);
     } else {
@@ -125,33 +155,6 @@ struct LinearEpilogue {
   }
 
  private:
-  /// Nothing but a bias: the short way, which small inner dimensions need.
-  template <int kCount, class Staging>
-  __device__ static __forceinline__ void bare(const float (&d)[kCount], const EpilogueArgs& a,
-                                              const TilePart& part, const Staging& staging) {
-#pragma unroll
-    for (int group = 0; group < kCount / 8; group += 2) {
-      float4 z[2][2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          z[i][h] = map4(group4(d, group + i, h), [&](float x) { return x * a.gain; });
-        }
-        if (a.bias) {
-          const int column = part.column + 16 * (group + i);
-          const float4 bias = load4<false>(a.bias + column, a.n - column, true);
-#pragma unroll
-          for (int h = 0; h < 2; ++h) {
-            z[i][h] = map4(group4(d, group + i, h), bias,
-                           [&](float x, float b) { return fmaf(x, a.gain, b); });
-          }
-        }
-      }
-      staging.store(z, part.column + 16 * group, part.row[0], group / 2);
-    }
-  }
-
   /// Two groups of 16 columns at a time: few branches, and loads in flight together.
   template <bool kWhole, int kCount, class Staging>
   __device__ static __forceinline__ void columns(const float (&d)[kCount], const EpilogueArgs& a,

@@ -24,7 +24,6 @@ struct EpilogueArgs {
   int whole_columns = 0;
   float gain = 0;
   bool silu = false;
-  bool bare = false;                   ///< nothing but a bias
   bool staged = false;                 ///< y leaves through the copy engine
   const float* bias = nullptr;         ///< (n)
   DeviceMatrix<const float> addend;    ///< (m, n) added to z

@@ -84,6 +84,7 @@ void run_epilogue(EpilogueKind kind, const float* z, std::int64_t ldz, const Epi
                   cudaStream_t stream) {
   switch (kind) {
     case EpilogueKind::linear:
+    case EpilogueKind::bare:
       return launch<LinearEpilogue>(z, ldz, false, args, stream);
     case EpilogueKind::swiglu:
       return launch<SwigluEpilogue>(z, ldz, true, args, stream);

@@ -182,8 +182,11 @@ __global__ void __launch_bounds__(kThreads, 1)
               const __grid_constant__ Product p, const __grid_constant__ EpilogueArgs args) {
   extern __shared__ std::uint8_t raw[];
   Ring<T> ring((shared_address(raw) + 1023u) & ~1023u);
-  if (threadIdx.x == 0) ring.init();
-  __syncthreads();
+  set_up<1>([&] {
+    prefetch_map(x_map);
+    if (args.staged) prefetch_map(y_map);
+    ring.init();
+  });
   if (threadIdx.x < 128) {
     give_registers_back<24>();
     if (threadIdx.x == 0) produce<T>(ring, x_map, p);

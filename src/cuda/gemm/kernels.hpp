@@ -22,7 +22,8 @@ enum class TileKind {
 };
 inline constexpr int kTileKinds = 6;
 
-enum class EpilogueKind { linear, swiglu, swiglu_backward };
+/// bare: linear with nothing but a bias, results through the copy engine (Hopper).
+enum class EpilogueKind { linear, bare, swiglu, swiglu_backward };
 enum class Direction { forward, backward };
 
 struct Kernel {

@@ -56,17 +56,21 @@ CUtensorMap describe_result(const EpilogueArgs& args) {
   return describe_rows({args.y.data, args.y.stride, args.n, 1, args.n}, args.m, kStagedRows);
 }
 
-void start(const Kernel& kernel, const Grid& grid, void** arguments, cudaStream_t stream) {
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {static_cast<unsigned>(kernel.cluster), 1, 1};
+void start(const Kernel& kernel, KernelFamily family, const Grid& grid, void** arguments,
+           cudaStream_t stream) {
+  // Hopper kernels set themselves up while the kernel before them ends (set_up).
+  std::array<cudaLaunchAttribute, 2> attributes{};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim = {static_cast<unsigned>(kernel.cluster), 1, 1};
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(grid.blocks));
   config.blockDim = dim3(static_cast<unsigned>(kernel.threads));
   config.dynamicSmemBytes = kernel.shared_bytes;
   config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = kernel.cluster > 1 ? 1 : 0;
+  config.attrs = attributes.data();
+  config.numAttrs = family != KernelFamily::sm90 ? 0 : kernel.cluster > 1 ? 2 : 1;
   check_cuda(cudaLaunchKernelExC(&config, kernel.function, arguments), "start a product");
 }
 
@@ -109,11 +113,11 @@ void launch(const Kernel& kernel, KernelFamily family, const LeftOperand& x, std
   if (family == KernelFamily::sm90) {
     CUtensorMap x_map = describe_rows(x, m, kernel.box_rows), y_map = describe_result(args);
     void* arguments[] = {&x_map, &y_map, &grid.product, &epilogue};
-    start(kernel, grid, arguments, stream);
+    start(kernel, family, grid, arguments, stream);
   } else {
     LeftOperand left = x;
     void* arguments[] = {&left, &grid.product, &epilogue};
-    start(kernel, grid, arguments, stream);
+    start(kernel, family, grid, arguments, stream);
   }
 }
 
@@ -124,7 +128,7 @@ void launch(const Kernel& kernel, const SplitOperand& x, std::int64_t m, const P
   CUtensorMap y_map = describe_result(args);
   EpilogueArgs epilogue = args;
   void* arguments[] = {&left, &y_map, &grid.product, &epilogue};
-  start(kernel, grid, arguments, stream);
+  start(kernel, KernelFamily::sm90, grid, arguments, stream);
 }
 
 }  // namespace trine::cuda

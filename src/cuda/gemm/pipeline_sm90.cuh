@@ -85,6 +85,16 @@ struct Ring {
   }
 };
 
+/// Every kernel's start, up to the point where it needs what earlier kernels wrote. `init` sets up
+/// barriers; all blocks of the cluster wait for it.
+template <int kCluster, class Init>
+__device__ __forceinline__ void set_up(Init init) {
+  let_next_kernel_start();
+  if (threadIdx.x == 0) init();
+  meet_cluster<kCluster>();
+  wait_for_kernel_before();
+}
+
 /// Chunk `chunk` of block `block` of w, to where the tile's `j`th block belongs.
 template <class T>
 __device__ __forceinline__ void load_w_block(std::uint32_t dst, const PackedOperand& w, int block,
@@ -224,24 +234,45 @@ struct Staging {
   int lane;
 
   /// 16 rows x 32 columns of the warp, from `column` and `row` of lane 0 on; boxes alternate.
-  __device__ __forceinline__ void store(const float4 (&z)[2][2], int column, std::int64_t first_row,
+  __device__ __forceinline__ void store(const float4 (&z)[2][2], int column, std::int64_t row,
                                         int turn) const {
     const std::uint32_t box = boxes + turn % 2 * kBoxBytes;
     if (lane == 0) tma_store_wait_read<1>();
     __syncwarp();
-    column = __shfl_sync(~0u, column, 0);
-    const int row = __shfl_sync(~0u, static_cast<int>(first_row), 0);
+    fill(box, z, 0);
+    fence_async_shared();
+    __syncwarp();
+    if (lane == 0) tma_store(map, box, column, static_cast<int>(row));
+  }
+
+  /// 64 columns in both boxes.
+  __device__ __forceinline__ void store_block(const float4 (&z)[4][2], int column,
+                                              std::int64_t row) const {
+    if (lane == 0) tma_store_wait_read<0>();
+    __syncwarp();
+    fill(boxes, z, 0);
+    fill(boxes + kBoxBytes, z, 2);
+    fence_async_shared();
+    __syncwarp();
+    if (lane == 0) {
+      tma_store(map, boxes, column, static_cast<int>(row));
+      tma_store(map, boxes + kBoxBytes, column + 32, static_cast<int>(row));
+    }
+  }
+
+ private:
+  template <int kGroups>
+  __device__ __forceinline__ void fill(std::uint32_t box, const float4 (&z)[kGroups][2],
+                                       int first) const {
     const int r = row_in_group() % 16, quad = lane % 4;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        store_shared_float4(box + (r + 8 * h) * 128 + (((4 * i + quad) ^ (r % 8)) << 4), z[i][h]);
+        store_shared_float4(box + (r + 8 * h) * 128 + (((4 * i + quad) ^ (r % 8)) << 4),
+                            z[first + i][h]);
       }
     }
-    fence_async_shared();
-    __syncwarp();
-    if (lane == 0) tma_store(map, box, column, row);
   }
 };
 

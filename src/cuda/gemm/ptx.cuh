@@ -73,6 +73,20 @@ __device__ __forceinline__ void mbarrier_arrive_warp_at(std::uint32_t bar) {
       : "memory");
 }
 
+/// From here on what the stream's kernels before this one wrote is there. Up to here a kernel may
+/// run beside the one before it (launch.cpp asks for that).
+__device__ __forceinline__ void wait_for_kernel_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+/// The next kernel of the stream may start, up to its wait_for_kernel_before().
+__device__ __forceinline__ void let_next_kernel_start() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+/// The copy engine will need the description of a tensor.
+__device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
 /// A box of a 3-D tensor to shared memory, completing on `bar`.
 __device__ __forceinline__ void tma_load(std::uint32_t dst, const CUtensorMap& map, int x, int y,
                                          int z, std::uint32_t bar) {
@@ -191,12 +205,19 @@ __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
+/// Named barriers of two warpgroups: one waits until the other has arrived.
+__device__ __forceinline__ void wait_named(int name) {
+  asm volatile("bar.sync %0, 256;" ::"r"(name) : "memory");
+}
+__device__ __forceinline__ void arrive_named(int name) {
+  asm volatile("bar.arrive %0, 256;" ::"r"(name) : "memory");
+}
 /// Two warpgroups take turns at the Tensor Cores: each waits for its turn, and the other gives it.
 __device__ __forceinline__ void take_turn(int group) {
-  asm volatile("bar.sync %0, 256;" ::"r"(1 + group) : "memory");
+  wait_named(1 + group);
 }
 __device__ __forceinline__ void give_turn(int group) {
-  asm volatile("bar.arrive %0, 256;" ::"r"(1 + group) : "memory");
+  arrive_named(1 + group);
 }
 
 /// The compiler must have the values here, and must not move them across.

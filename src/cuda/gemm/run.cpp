@@ -43,7 +43,7 @@ int whole_columns(const EpilogueArgs& args, EpilogueKind kind) {
       !wide(args.before)) {
     return 0;
   }
-  if (kind == EpilogueKind::linear) return args.n;
+  if (kind == EpilogueKind::linear || kind == EpilogueKind::bare) return args.n;
   if (kind == EpilogueKind::swiglu_backward) return args.n % 4 == 0 ? args.n : 0;
   const int half = args.n / 2;
   return half % 4 == 0 ? half / 32 * 64 : 0;
@@ -103,9 +103,9 @@ void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, con
   if (form.planes_in) w.chunks = split.slices / split.slices_per_chunk;  // the rest are zeros
   args.gain = w.gain;
   args.whole_columns = whole_columns(args, kind);
-  args.bare = is_bare(args);
   args.staged = family == KernelFamily::sm90 && kind == EpilogueKind::linear && args.y.wide &&
                 !form.planes_out;
+  if (args.staged && is_bare(args)) kind = EpilogueKind::bare;
   const KernelsByTile kernels = form.planes_in || form.planes_out
                                     ? find_planes_kernels(weight.method, form, direction, kind)
                                     : find_kernels(weight.method, family, direction, kind);

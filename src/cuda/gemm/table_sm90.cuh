@@ -69,7 +69,11 @@ KernelsByTile kernels(Direction direction, EpilogueKind epilogue) {
     if (epilogue == EpilogueKind::swiglu) {
       return kernels_with<S, kInterval, SwigluEpilogue, false>();
     }
+    if (epilogue == EpilogueKind::bare) return kernels_with<S, kInterval, BareEpilogue, false>();
     return kernels_with<S, kInterval, LinearEpilogue, false>();
+  }
+  if (epilogue == EpilogueKind::bare) {
+    return kernels_with<S, kInterval, BareEpilogue, transposed>();
   }
   if (epilogue == EpilogueKind::swiglu_backward) {
     return kernels_with<S, kInterval, SwigluBackwardEpilogue, transposed>();

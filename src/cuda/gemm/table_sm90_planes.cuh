@@ -52,6 +52,13 @@ KernelsByTile planes_kernels_with() {
 template <class S, bool kIn, bool kOut>
 KernelsByTile planes_kernels(Direction direction, EpilogueKind epilogue) {
   constexpr bool transposed = S::kWord != Word::tf32;
+  if constexpr (!kOut) {
+    if (epilogue == EpilogueKind::bare) {
+      return direction == Direction::forward
+                 ? planes_kernels_with<S, kIn, kOut, BareEpilogue, false>()
+                 : planes_kernels_with<S, kIn, kOut, BareEpilogue, transposed>();
+    }
+  }
   if (direction == Direction::forward) {
     if (epilogue == EpilogueKind::swiglu) {
       return planes_kernels_with<S, kIn, kOut, SwigluEpilogue, false>();
