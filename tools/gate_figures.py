@@ -19,8 +19,6 @@ SPEED_GATES = [
     (f"gemm.METHOD.{LARGE}.speedup", ("bf16x6",), 2.2, True),
     (f"gemm.METHOD.{LARGE}.speedup", ("bf16x9",), 1.5, True),
     (f"gemm.METHOD.{STEP}.speedup", ("fp16x3",), 2.0, True),
-    (f"gemm.METHOD.{STEP}.edges_speedup", ("fp16x3",), 2.0, True),
-    (f"gemm.METHOD.{STEP}.nodes_speedup", ("fp16x3",), 2.0, True),
     (f"gemm.auto.{LARGE}.worst_speedup", ("auto",), 1.0, True),
     (f"gemm.auto.{STEP}.worst_speedup", ("auto",), 1.0, True),
 ]
