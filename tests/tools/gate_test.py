@@ -213,7 +213,7 @@ class Gates(unittest.TestCase):
             "gate.tf32x3.bias_u": lambda r: summary(r, 17280, "tf32x3").update(bias_u=-4.1),
             "gate.tf32.max_over_bound": lambda r: summary(r, 17280, "tf32").update(max_over_bound=1.1),
             "gate.bf16x9.bias_u": lambda r: summary(r, 192, "bf16x9").update(bias_u=None),
-            "gate.fp16x3.s32_192.nodes_speedup": lambda r: slow(r, 192, "fp16x3"),
+            "gate.fp16x3.s32_192.speedup": lambda r: slow(r, 192, "fp16x3"),
             "gate.auto.s32_192.worst_speedup": lambda r: slow(r, 192, "fp16x3"),
         }.items():
             with self.subTest(name):

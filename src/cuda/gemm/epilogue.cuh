@@ -81,6 +81,12 @@ inline constexpr bool kSplits = requires {
   Staging::kSplits;
 };
 
+/// May products start in the middle of the epilogue (BareEpilogue)?
+template <class Epilogue>
+inline constexpr bool kTwoSteps = requires {
+  Epilogue::kTwoSteps;
+};
+
 /// Partial sums of squares and largest magnitudes of 64 columns, over the four threads of a row.
 struct RowStatistics {
   float squares[2] = {0, 0}, largest[2] = {0, 0};
@@ -112,32 +118,56 @@ struct RowStatistics {
 /// y = d gain, or with a bias, through staging memory. In a kernel of its own: the code of all
 /// other epilogues together is longer than the instruction caches.
 struct BareEpilogue {
+  /// `fill` and `leave` do the work for 64 columns, so that products may start in between.
+  static constexpr bool kTwoSteps = true;
+
+  template <class Staging>
+  __device__ static __forceinline__ void fill(const float (&d)[32], const EpilogueArgs& a,
+                                              const TilePart& part, const Staging& staging) {
+    float4 z[4][2];
+    pair(d, a, part.column, 0, z, 0);
+    pair(d, a, part.column, 2, z, 2);
+    staging.fill_block(z);
+  }
+  template <class Staging>
+  __device__ static __forceinline__ void leave(const TilePart& part, const Staging& staging) {
+    staging.leave(part.column, part.row[0]);
+  }
+
   template <int kCount, class Staging>
   __device__ static __forceinline__ void run(const float (&d)[kCount], const EpilogueArgs& a,
                                              const TilePart& part, const Staging& staging) {
 #pragma unroll
-    for (int block = 0; block < kCount / 32; ++block) {
-      float4 z[4][2];
-      const int first = part.column + 64 * block;
-      if (a.bias) {
+    for (int group = 0; group < kCount / 8; group += 2) {
+      float4 z[2][2];
+      pair(d, a, part.column, group, z, 0);
+      staging.store(z, part.column + 16 * group, part.row[0], group / 2);
+    }
+  }
+
+ private:
+  /// Groups `group` and the next of 16 columns, to z[first] and the next.
+  template <int kCount, int kGroups>
+  __device__ static __forceinline__ void pair(const float (&d)[kCount], const EpilogueArgs& a,
+                                              int column, int group, float4 (&z)[kGroups][2],
+                                              int first) {
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int column = first + 16 * i;
-          const float4 bias = load4<false>(a.bias + column, a.n - column, true);
+    for (int i = 0; i < 2; ++i) {
 #pragma unroll
-          for (int h = 0; h < 2; ++h) {
-            z[i][h] = map4(group4(d, 4 * block + i, h), bias,
-                           [&](float x, float b) { return fmaf(x, a.gain, b); });
-          }
-        }
-      } else {
-#pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          z[i / 2][i % 2] =
-              map4(group4(d, 4 * block + i / 2, i % 2), [&](float x) { return x * a.gain; });
-        }
+      for (int h = 0; h < 2; ++h) {
+        z[first + i][h] = map4(group4(d, group + i, h), [&](float x) { return x * a.gain; });
       }
-      staging.store_block(z, first, part.row[0]);
+    }
+    if (!a.bias) return;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int at = column + 16 * (group + i);
+      const float4 bias = load4<false>(a.bias + at, a.n - at, true);
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        z[first + i][h] = map4(group4(d, group + i, h), bias,
+                               [&](float x, float b) { return fmaf(x, a.gain, b); });
+      }
     }
   }
 };

@@ -76,13 +76,15 @@ struct BroadConsumer {
     split(piece, fragment);
   }
 
-  /// Products of a chunk with 64 columns.
-  __device__ __forceinline__ void multiply(int tile_out, int chunk, int part) {
+  /// Products of a chunk with 64 columns. `beside` is done while they run.
+  template <class Beside>
+  __device__ __forceinline__ void multiply(int tile_out, int chunk, int part, Beside beside) {
     float d[T::kColumns / 2];
     pin(d);
     pin(fragment.words);
     take_turn(group);
     start_products<T, kTransposed>(d, fragment, ring.w() + part * kBlockBytes, 0);
+    beside();
     wgmma_wait<1>();
     give_turn(1 - group);
     const float ratio[1] = {__ldg(p.w.ratio +
@@ -94,10 +96,19 @@ struct BroadConsumer {
     promote<T>(sum[part], d, fragment.scale, ratio);
   }
 
+  __device__ __forceinline__ TilePart place(const TileWalk& walk, int part) const {
+    return tile_part<T>(walk.row, walk.out, args, 64 * group, T::kColumns * part);
+  }
+
   __device__ __forceinline__ void finish(const TileWalk& walk, int part) {
-    const TilePart place = tile_part<T>(walk.row, walk.out, args, 64 * group, T::kColumns * part);
-    if (part == 0) report_bad_rows(sum[part], args, place);
-    Epilogue::run(sum[part], args, place, staging);
+    const TilePart at = place(walk, part);
+    if (part == 0) report_bad_rows(sum[part], args, at);
+    if constexpr (kTwoSteps<Epilogue>) {
+      Epilogue::fill(sum[part], args, at, staging);
+      if (part == T::kParts - 1) Epilogue::leave(at, staging);
+    } else {
+      Epilogue::run(sum[part], args, at, staging);
+    }
   }
 
   __device__ __forceinline__ void tile(const TileWalk& walk) {
@@ -106,17 +117,22 @@ struct BroadConsumer {
 #pragma unroll
       for (int i = 0; i < T::kColumns / 2; ++i) sum[part][i] = 0;
     }
-    for (int c = 0; c < p.w.chunks - 1; ++c, ring.advance()) {
+    const int last = p.w.chunks - 1;
+    for (int c = 0; c < last; ++c, ring.advance()) {
       ring.wait_full();
       split_rows();
 #pragma unroll
-      for (int part = 0; part < T::kParts; ++part) multiply(walk.out, c, part);
+      for (int part = 0; part < T::kParts; ++part) multiply(walk.out, c, part, [] {});
     }
     ring.wait_full();
     split_rows();
 #pragma unroll
     for (int part = 0; part < T::kParts; ++part) {
-      multiply(walk.out, p.w.chunks - 1, part);
+      multiply(walk.out, last, part, [&] {
+        if constexpr (kTwoSteps<Epilogue>) {
+          if (part > 0) Epilogue::leave(place(walk, part - 1), staging);
+        }
+      });
       finish(walk, part);
     }
     ring.advance();

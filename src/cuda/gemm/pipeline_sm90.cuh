@@ -242,22 +242,21 @@ struct Staging {
     fill(box, z, 0);
     fence_async_shared();
     __syncwarp();
-    if (lane == 0) tma_store(map, box, column, static_cast<int>(row));
+    tma_store(map, box, column, static_cast<int>(row), lane == 0);
   }
 
-  /// 64 columns in both boxes.
-  __device__ __forceinline__ void store_block(const float4 (&z)[4][2], int column,
-                                              std::int64_t row) const {
+  /// 64 columns into both boxes; `leave` sends them on.
+  __device__ __forceinline__ void fill_block(const float4 (&z)[4][2]) const {
     if (lane == 0) tma_store_wait_read<0>();
     __syncwarp();
     fill(boxes, z, 0);
     fill(boxes + kBoxBytes, z, 2);
+  }
+  __device__ __forceinline__ void leave(int column, std::int64_t row) const {
     fence_async_shared();
     __syncwarp();
-    if (lane == 0) {
-      tma_store(map, boxes, column, static_cast<int>(row));
-      tma_store(map, boxes + kBoxBytes, column + 32, static_cast<int>(row));
-    }
+    tma_store(map, boxes, column, static_cast<int>(row), lane == 0);
+    tma_store(map, boxes + kBoxBytes, column + 32, static_cast<int>(row), lane == 0);
   }
 
  private:

@@ -97,12 +97,15 @@ __device__ __forceinline__ void tma_load(std::uint32_t dst, const CUtensorMap& m
       : "memory");
 }
 
-/// A box of shared memory to a 2-D tensor; what lies outside of the tensor is left out.
-__device__ __forceinline__ void tma_store(const CUtensorMap& map, std::uint32_t src, int x, int y) {
+/// A box of shared memory to a 2-D tensor, in a group of stores of its own; what lies outside of
+/// the tensor is left out. By the threads that want to: a branch here makes ptxas serialise wgmmas.
+__device__ __forceinline__ void tma_store(const CUtensorMap& map, std::uint32_t src, int x, int y,
+                                          bool wanted) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, 0, %2}], [%3];\n"
-      "cp.async.bulk.commit_group;" ::"l"(&map),
-      "r"(x), "r"(y), "r"(src)
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %4, 0;\n"
+      "@p cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, 0, %2}], [%3];\n"
+      "@p cp.async.bulk.commit_group;\n}" ::"l"(&map),
+      "r"(x), "r"(y), "r"(src), "r"(static_cast<int>(wanted))
       : "memory");
 }
 /// Waits until all but the latest `kPending` stores of this thread have read their shared memory.
