@@ -69,16 +69,15 @@ __device__ void feed_team(const Ring<T>& ring, const CUtensorMap& x_map, const P
 
 /// Messages to the owner, one at a time from each other member. A sender writes into a box of its
 /// block; from the other block the copy engine takes it to the same box of the owner's. For each
-/// sender one barrier says that its message is there, and one that it was read: named ones of the
-/// hardware within the owner's block, else one in the owner's and one in the sender's memory.
+/// sender a barrier in the owner's memory says that its message is there, and one in the sender's
+/// that it was read. Within a block every thread arrives for itself: compute-sanitizer follows
+/// that.
 template <class T>
 struct Mail {
   std::uint32_t boxes, barriers;
 
-  static constexpr int kThere = 1, kRead = 2;  ///< named
   static constexpr std::uint32_t kWarpBytes = T::kMessageBytes / 4;
   static constexpr std::uint32_t kScales = 8 * 512;  ///< behind 8 pieces of a warp's 32 x 16 bytes
-  static_assert(T::kTeam == 2, "the names are for one sender");
 
   __device__ Mail(std::uint32_t boxes_, const Ring<T>& ring)
       : boxes(boxes_), barriers(ring.resident_full() + 8 + 16 * T::kStages) {}
@@ -95,28 +94,17 @@ struct Mail {
   __device__ static constexpr bool remote(int sender) { return sender >= T::kTeam; }
 
   __device__ void init() const {
-    for (int sender = T::kTeam; sender < T::kMembers; ++sender) {
-      mbarrier_init(there(sender), 1);
-      mbarrier_init(read(sender), 4);
-      mbarrier_expect_tx(there(sender), T::kMessageBytes);
+    for (int sender = 1; sender < T::kMembers; ++sender) {
+      mbarrier_init(there(sender), remote(sender) ? 1 : 128);
+      mbarrier_init(read(sender), remote(sender) ? 4 : 128);
+      if (remote(sender)) mbarrier_expect_tx(there(sender), T::kMessageBytes);
     }
-  }
-  /// Members call this before their first and after their last message. All boxes are free.
-  __device__ __forceinline__ void open(int member) const {
-    if (member == 0) arrive_named(kRead);
-  }
-  __device__ __forceinline__ void close(int member) const {
-    if (member == 1) wait_named(kRead);
   }
 
   /// `parity`: of the sender's messages so far.
   __device__ __forceinline__ void send(int sender, const float (&d)[32], const float (&scale)[2],
                                        std::uint32_t parity) const {
-    if (remote(sender)) {
-      mbarrier_wait(read(sender), parity ^ 1);
-    } else {
-      wait_named(kRead);
-    }
+    mbarrier_wait(read(sender), parity ^ 1);
     const std::uint32_t own = box(sender), lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -124,7 +112,7 @@ struct Mail {
                           make_float4(d[4 * i], d[4 * i + 1], d[4 * i + 2], d[4 * i + 3]));
     }
     store_shared_float2(own + kScales + lane * 8, scale[0], scale[1]);
-    if (!remote(sender)) return arrive_named(kThere);
+    if (!remote(sender)) return mbarrier_arrive(there(sender));
     fence_async_shared();
     __syncwarp();
     if (lane == 0) {
@@ -134,11 +122,7 @@ struct Mail {
 
   __device__ __forceinline__ void receive(int sender, float (&d)[32], float (&scale)[2],
                                           std::uint32_t parity) const {
-    if (remote(sender)) {
-      mbarrier_wait(there(sender), parity);
-    } else {
-      wait_named(kThere);
-    }
+    mbarrier_wait(there(sender), parity);
     const std::uint32_t own = box(sender), lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -147,7 +131,7 @@ struct Mail {
     }
     const float2 both = load_shared_float2(own + kScales + lane * 8);
     scale[0] = both.x, scale[1] = both.y;
-    if (!remote(sender)) return arrive_named(kRead);
+    if (!remote(sender)) return mbarrier_arrive(read(sender));
     if (threadIdx.x % 128 == 0) mbarrier_expect_tx(there(sender), T::kMessageBytes);
     mbarrier_arrive_warp_at(cluster_address(read(sender), sender / T::kTeam));
   }
@@ -248,7 +232,6 @@ __device__ void work_in_team(const Mail<T>& mail, const Ring<T>& ring, int rank,
                              const CUtensorMap& y_map, const Product& p, const EpilogueArgs& args) {
   TeamMember<T, kTransposed> member(p, mail, ring, rank);
   const Staging staging = warp_staging(ring, y_map, static_cast<int>(threadIdx.x) / 32 % 4);
-  mail.open(member.member);
   for (TileWalk walk(p, T::kCluster); walk.more(p); walk.advance(p)) {
     member.multiply(walk.out);
     if (member.member != 0) continue;
@@ -256,7 +239,6 @@ __device__ void work_in_team(const Mail<T>& mail, const Ring<T>& ring, int rank,
     report_bad_rows(member.sum, args, part);
     Epilogue::run(member.sum, args, part, staging);
   }
-  mail.close(member.member);
   tma_store_wait_read<0>();
 }
 

@@ -25,6 +25,10 @@ __device__ __forceinline__ void mbarrier_expect_tx(std::uint32_t bar, std::uint3
                : "memory");
 }
 
+__device__ __forceinline__ void mbarrier_arrive(std::uint32_t bar) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
+}
+
 /// Arrives once per warp. Predicated inside the instruction: a branch here makes ptxas serialise
 /// the wgmmas around it.
 __device__ __forceinline__ void mbarrier_arrive_warp(std::uint32_t bar) {
@@ -208,19 +212,12 @@ __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
-/// Named barriers of two warpgroups: one waits until the other has arrived.
-__device__ __forceinline__ void wait_named(int name) {
-  asm volatile("bar.sync %0, 256;" ::"r"(name) : "memory");
-}
-__device__ __forceinline__ void arrive_named(int name) {
-  asm volatile("bar.arrive %0, 256;" ::"r"(name) : "memory");
-}
 /// Two warpgroups take turns at the Tensor Cores: each waits for its turn, and the other gives it.
 __device__ __forceinline__ void take_turn(int group) {
-  wait_named(1 + group);
+  asm volatile("bar.sync %0, 256;" ::"r"(1 + group) : "memory");
 }
 __device__ __forceinline__ void give_turn(int group) {
-  arrive_named(1 + group);
+  asm volatile("bar.arrive %0, 256;" ::"r"(1 + group) : "memory");
 }
 
 /// The compiler must have the values here, and must not move them across.
