@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "ops/kinds.hpp"
 #include "ops/neighbor_list.hpp"
@@ -12,13 +13,20 @@
 
 namespace trine {
 
+/// The pair with the smallest distance; of equal ones the first in list order.
+struct ClosestPair {
+  double distance = std::numeric_limits<double>::infinity();  ///< Angstrom
+  std::int64_t pair = -1;                                     ///< -1: the list is empty
+};
+
 /// v and |v| of every pair of a list.
 template <MemSpace S>
 struct PairGeometryArgs {
   AtomBatch<S> atoms;
   const NeighborList<S>* list = nullptr;
-  Vector<Vec3, S> vector;      ///< [L] out, Angstrom
-  Vector<double, S> distance;  ///< [L] out, |v| + 1e-15
+  Vector<Vec3, S> vector;               ///< [L] out, Angstrom
+  Vector<double, S> distance;           ///< [L] out, |v| + 1e-15
+  Vector<ClosestPair, S> closest = {};  ///< [1] out, or empty
 };
 
 /// Adaptive cutoff radius R_i of every atom (pet-spec 2.3 "solver", 2.4 "grid").

@@ -289,6 +289,28 @@ TEST(PairGeometry, ReverseVectorsAreExactNegatives) {
   }
 }
 
+TEST(PairGeometry, FindsTheClosestPair) {
+  const auto closest = [](const Batch& batch, double cutoff, int threads) {
+    const auto list = find(batch, cutoff);
+    Buffer<Vec3> vector(list->neighbor.size());
+    Buffer<double> distance(list->neighbor.size());
+    Buffer<ClosestPair> found(1);
+    cpu::pair_geometry({batch.view(), list.get(), vector.view(), distance.view(), found.view()},
+                       threads);
+    const auto first = std::min_element(distance.view().begin(), distance.view().end());
+    if (first != distance.view().end()) {
+      EXPECT_EQ(found[0].pair, first - distance.view().begin());
+      EXPECT_EQ(found[0].distance, *first);
+    }
+    return found[0].pair;
+  };
+  Random random(14);
+  std::vector<Frame> frames;
+  for (int n = 0; n < 40; ++n) frames.push_back(random_frame(random, 4.0));
+  for (const int threads : {1, 2, 3}) EXPECT_GE(closest(Batch(frames), 4.0, threads), 0);
+  EXPECT_EQ(closest(Batch({Frame{}}), 3.0, 2), -1);
+}
+
 struct Refusal {
   const char* what;
   Frame frame;

@@ -121,7 +121,8 @@ void PetEngine<Real, S>::build_edges() {
   const std::int64_t n = g_.positions.size(), pairs = g_.list.neighbor.size();
   g_.vector.resize(pairs);
   g_.distance.resize(pairs);
-  ops_->pair_geometry({atoms(), &g_.list, g_.vector.view(), g_.distance.view()});
+  g_.closest.resize(1);
+  ops_->pair_geometry({atoms(), &g_.list, g_.vector.view(), g_.distance.view(), g_.closest.view()});
   if (c.num_neighbors_adaptive) {
     for (auto* b : {&g_.radius, &g_.slope, &g_.root}) b->resize(n);
     ops_->adaptive_cutoff(adaptive_args());
@@ -142,20 +143,19 @@ void PetEngine<Real, S>::build_edges() {
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::refuse_coincident_atoms(const HostBatch& batch,
                                                  std::span<const Structure> structures) const {
-  const auto distance = download(g_.distance.const_view());
-  const auto closest = std::min_element(distance.begin(), distance.end());
-  if (closest == distance.end() || *closest >= kCoincident) return;
-  const auto pair = closest - distance.begin();
+  const ClosestPair closest = download(g_.closest.const_view()).front();
+  if (closest.distance >= kCoincident) return;
   const auto offsets = download(g_.list.offsets.const_view());
-  const auto i = std::upper_bound(offsets.begin(), offsets.end(), pair) - offsets.begin() - 1;
-  const auto j = download(g_.list.neighbor.const_view())[static_cast<std::size_t>(pair)];
+  const auto i =
+      std::upper_bound(offsets.begin(), offsets.end(), closest.pair) - offsets.begin() - 1;
+  const auto j = download(g_.list.neighbor.const_view())[static_cast<std::size_t>(closest.pair)];
   const auto b = static_cast<std::size_t>(batch.structure[static_cast<std::size_t>(i)]);
   const auto first = batch.first_atom[b];
   fail(ErrorCode::bad_input,
        "{}: atoms {} and {} are at the same place ({:.1e} A apart, periodic images included), "
        "remove "
        "one of them",
-       structure_name(structures[b], b), i - first + 1, j - first + 1, *closest);
+       structure_name(structures[b], b), i - first + 1, j - first + 1, closest.distance);
 }
 
 template <class Real, MemSpace S>

@@ -36,6 +36,7 @@ class PetEngine final : public Engine {
     Buffer<std::array<bool, 3>, S> pbc;
     Buffer<std::int32_t, S> species, structure, edge_species;
     Buffer<double, S> distance, radius, slope, root, weight, weight_slope, prediction[3], features;
+    Buffer<ClosestPair, S> closest;
     Buffer<Real, S> conditioning;
     NeighborList<S> list;
     Edges<S> edges;
