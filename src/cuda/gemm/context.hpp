@@ -8,6 +8,12 @@
 #include "cuda/gemm/weight.hpp"
 
 namespace trine {
+namespace cuda {
+
+/// Error if rows of `columns` numbers, `stride` apart, overlap; `data` may be null.
+void need_rows(const float* data, std::int64_t stride, std::int64_t columns, const char* name);
+
+}  // namespace cuda
 
 struct GemmContext::Impl {
   int device = 0;

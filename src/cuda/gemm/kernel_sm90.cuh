@@ -12,8 +12,6 @@
 
 namespace trine::cuda::sm90 {
 
-inline constexpr int kThreads = 384;
-
 /// A kernel's shape and its shared memory. kSideBySide: the two warpgroups share 64 rows and stand
 /// next to each other in columns (few rows); otherwise they are stacked, 128 rows. kResident:
 /// chunks of w that stay in shared memory for all tiles of the block; 0: w is streamed like x.
@@ -187,13 +185,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     if (args.staged) prefetch_map(y_map);
     ring.init();
   });
-  if (threadIdx.x < 128) {
-    give_registers_back<24>();
-    if (threadIdx.x == 0) produce<T>(ring, x_map, p);
-  } else {
-    take_registers<240>();
-    consume<T, Epilogue, kTransposed>(ring, y_map, p, args);
-  }
+  divide_work<24, 240>([&] { produce<T>(ring, x_map, p); },
+                       [&] { consume<T, Epilogue, kTransposed>(ring, y_map, p, args); });
 }
 
 }  // namespace trine::cuda::sm90

@@ -10,8 +10,6 @@
 
 namespace trine::cuda::sm90 {
 
-inline constexpr int kBroadThreads = 384;
-
 /// A stage has a chunk of x and the same chunk of w.
 template <class SchemeT, int kIntervalT>
 struct BroadConfig : Shape<SchemeT, 64, 128, 256, kIntervalT> {
@@ -140,7 +138,17 @@ struct BroadConsumer {
 };
 
 template <class T, class Epilogue, bool kTransposed>
-__global__ void __launch_bounds__(kBroadThreads, 1)
+__device__ void consume_broad(const Ring<T>& ring, const CUtensorMap& y_map, const Product& p,
+                              const EpilogueArgs& args) {
+  BroadConsumer<T, Epilogue, kTransposed> consumer(p, args, ring, y_map);
+  if (consumer.group == 1) give_turn(0);
+  for (TileWalk walk(p); walk.more(p); walk.advance(p)) consumer.tile(walk);
+  if (consumer.group == 0) take_turn(0);  // the last one that was given
+  tma_store_wait_read<0>();
+}
+
+template <class T, class Epilogue, bool kTransposed>
+__global__ void __launch_bounds__(kThreads, 1)
     gemm_sm90_broad(const __grid_constant__ CUtensorMap x_map,
                     const __grid_constant__ CUtensorMap y_map, const __grid_constant__ Product p,
                     const __grid_constant__ EpilogueArgs args) {
@@ -151,17 +159,8 @@ __global__ void __launch_bounds__(kBroadThreads, 1)
     if (args.staged) prefetch_map(y_map);
     ring.init();
   });
-  if (threadIdx.x < 128) {
-    give_registers_back<24>();
-    if (threadIdx.x == 0) feed_broad<T>(ring, x_map, p);
-  } else {
-    take_registers<240>();
-    BroadConsumer<T, Epilogue, kTransposed> consumer(p, args, ring, y_map);
-    if (consumer.group == 1) give_turn(0);
-    for (TileWalk walk(p); walk.more(p); walk.advance(p)) consumer.tile(walk);
-    if (consumer.group == 0) take_turn(0);  // the last one that was given
-    tma_store_wait_read<0>();
-  }
+  divide_work<24, 240>([&] { feed_broad<T>(ring, x_map, p); },
+                       [&] { consume_broad<T, Epilogue, kTransposed>(ring, y_map, p, args); });
 }
 
 }  // namespace trine::cuda::sm90

@@ -9,8 +9,6 @@
 
 namespace trine::cuda::sm90 {
 
-inline constexpr int kPlanesThreads = 384;
-
 /// Names as in Shape and Config (pipeline_sm90.cuh, kernel_sm90.cuh); kWBytes is of a slice.
 template <class SchemeT, int kColumnsT, bool kSideBySideT, int kResidentT = 0>
 struct PlanesConfig {
@@ -198,7 +196,7 @@ __device__ void consume_planes(const Ring<T>& ring, const CUtensorMap& y_map, co
 }
 
 template <class T, class Epilogue, bool kTransposed>
-__global__ void __launch_bounds__(kPlanesThreads, 1)
+__global__ void __launch_bounds__(kThreads, 1)
     gemm_sm90_planes(const __grid_constant__ SplitOperand x,
                      const __grid_constant__ CUtensorMap y_map, const __grid_constant__ Product p,
                      const __grid_constant__ EpilogueArgs args) {
@@ -208,13 +206,8 @@ __global__ void __launch_bounds__(kPlanesThreads, 1)
     if (args.staged) prefetch_map(y_map);
     ring.init();
   });
-  if (threadIdx.x < 128) {
-    give_registers_back<24>();
-    if (threadIdx.x == 0) feed_planes<T>(ring, x, p);
-  } else {
-    take_registers<240>();
-    consume_planes<T, Epilogue, kTransposed>(ring, y_map, p, args);
-  }
+  divide_work<24, 240>([&] { feed_planes<T>(ring, x, p); },
+                       [&] { consume_planes<T, Epilogue, kTransposed>(ring, y_map, p, args); });
 }
 
 }  // namespace trine::cuda::sm90

@@ -17,7 +17,6 @@ template <class SchemeT, int kIntervalT, int kClusterT>
 struct TeamConfig : Shape<SchemeT, 64, 64, 64, kIntervalT> {
   using Base = Shape<SchemeT, 64, 64, 64, kIntervalT>;
   static constexpr int kTeam = 2, kCluster = kClusterT, kMembers = kTeam * kCluster;
-  static constexpr int kThreads = 128 * (kTeam + 1);
   static constexpr int kReleases = 4;  ///< one warpgroup reads a stage
   static constexpr std::uint32_t kResidentBytes = 0;
   static constexpr std::uint32_t kStagingBytes = 4 * 2 * kBoxBytes;
@@ -30,6 +29,7 @@ struct TeamConfig : Shape<SchemeT, 64, 64, 64, kIntervalT> {
   static constexpr int kStages = kTeam * kDepth;
   static constexpr std::uint32_t kSharedBytes =
       kMailBytes + kStages * kStageBytes + kStagingBytes + kSharedRest;
+  static_assert(kThreads == 128 * (kTeam + 1), "a warpgroup feeds");
   static_assert(kDepth >= 2, "copies run beside products");
   static_assert(kMailBytes % 1024 == 0, "stages are aligned");
 };
@@ -243,7 +243,7 @@ __device__ void work_in_team(const Mail<T>& mail, const Ring<T>& ring, int rank,
 }
 
 template <class T, class Epilogue, bool kTransposed>
-__global__ void __launch_bounds__(T::kThreads, 1)
+__global__ void __launch_bounds__(kThreads, 1)
     gemm_sm90_team(const __grid_constant__ CUtensorMap x_map,
                    const __grid_constant__ CUtensorMap y_map, const __grid_constant__ Product p,
                    const __grid_constant__ EpilogueArgs args) {
@@ -258,13 +258,9 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     mail.init();
     ring.init();
   });
-  if (threadIdx.x < 128) {
-    give_registers_back<40>();
-    if (threadIdx.x == 0) feed_team<T>(ring, x_map, p, rank);
-  } else {
-    take_registers<232>();
-    work_in_team<T, Epilogue, kTransposed>(mail, ring, rank, y_map, p, args);
-  }
+  divide_work<40, 232>(
+      [&] { feed_team<T>(ring, x_map, p, rank); },
+      [&] { work_in_team<T, Epilogue, kTransposed>(mail, ring, rank, y_map, p, args); });
   // The other block may still write here, or wait for an answer.
   if (T::kCluster > 1) meet_cluster<T::kCluster>();
 }

@@ -30,6 +30,12 @@ std::int64_t tiles_out(const Kernel& kernel, const PackedOperand& w) {
   return ceil_divide(std::int64_t{w.out_blocks} * kBlock, kernel.columns);
 }
 
+/// Blocks, or clusters of blocks, that run at the same time.
+std::int64_t at_once(const Kernel& kernel, int multiprocessors) {
+  return std::int64_t{multiprocessors} / kernel.cluster *
+         std::max(1, kernel.blocks_per_multiprocessor);
+}
+
 /// The tiles of a product and the blocks, or clusters of blocks, that walk over them.
 struct Grid {
   Product product;
@@ -40,7 +46,7 @@ struct Grid {
     product.m = m;
     product.tiles_out = static_cast<int>(tiles_out(kernel, w));
     product.tiles_down = static_cast<int>(ceil_divide(m, kernel.rows));
-    blocks = multiprocessors / kernel.cluster * std::max(1, kernel.blocks_per_multiprocessor);
+    blocks = at_once(kernel, multiprocessors);
     // Resident weights: every block keeps to its columns.
     if (kernel.resident_chunks) blocks = blocks / product.tiles_out * product.tiles_out;
     blocks = std::min(blocks, std::int64_t{product.tiles_down} * product.tiles_out);
@@ -88,9 +94,7 @@ TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const Packe
       if (w.chunks > kernel.resident_chunks || tiles_out(kernel, w) > multiprocessors) continue;
       if (tiles < 3 * multiprocessors) continue;
     }
-    const std::int64_t at_once = std::int64_t{multiprocessors} / kernel.cluster *
-                                 std::max(1, kernel.blocks_per_multiprocessor);
-    const double rounds = static_cast<double>(ceil_divide(tiles, at_once));
+    const double rounds = static_cast<double>(ceil_divide(tiles, at_once(kernel, multiprocessors)));
     const double time = kStart + rounds * (w.chunks * kCost[i].chunk + kCost[i].once);
     if (best.microseconds == 0 || time < best.microseconds) best = {static_cast<TileKind>(i), time};
   }

@@ -13,6 +13,7 @@
 
 namespace trine::cuda::sm90 {
 
+inline constexpr int kThreads = 384;  ///< a warpgroup that feeds, two that compute
 inline constexpr std::uint32_t kSharedRest = 1024 + 256;  ///< alignment, barriers
 inline constexpr std::uint32_t kSharedMost = 227 * 1024 - kSharedRest;
 inline constexpr std::uint32_t kBoxBytes = 16 * 128;  ///< 16 rows x 32 columns on their way out
@@ -93,6 +94,19 @@ __device__ __forceinline__ void set_up(Init init) {
   if (threadIdx.x == 0) init();
   meet_cluster<kCluster>();
   wait_for_kernel_before();
+}
+
+/// Every kernel's middle: one thread of the first warpgroup feeds, the others compute with the
+/// registers that it does not need.
+template <int kFeederRegisters, int kRegisters, class Feed, class Compute>
+__device__ __forceinline__ void divide_work(Feed feed, Compute compute) {
+  if (threadIdx.x < 128) {
+    give_registers_back<kFeederRegisters>();
+    if (threadIdx.x == 0) feed();
+  } else {
+    take_registers<kRegisters>();
+    compute();
+  }
 }
 
 /// Chunk `chunk` of block `block` of w, to where the tile's `j`th block belongs.

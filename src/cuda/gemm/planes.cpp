@@ -86,10 +86,7 @@ void GemmContext::split(GemmMethod method, std::int64_t m, const float* x, std::
   impl_->check_planes(method, m, planes, planes.cols, "x");
   check(m == 0 || (x && planes.data), ErrorCode::usage,
         "a split needs x and planes, one of them is null");
-  check(
-      !x || ldx >= planes.cols, ErrorCode::usage,
-      "rows of x have {} numbers but lie {} apart (they overlap), give a larger leading dimension",
-      planes.cols, ldx);
+  cuda::need_rows(x, ldx, planes.cols, "x");
   check(!gated || planes.cols % 2 == 0, ErrorCode::usage,
         "gated columns are values and gates (an even number), got {}", planes.cols);
   if (m == 0) return;

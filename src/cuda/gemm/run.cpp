@@ -24,13 +24,6 @@ DeviceMatrix<T> matrix(T* data, std::int64_t stride) {
   return {data, stride, stride % 4 == 0 && is_aligned(data)};
 }
 
-void need_rows(const float* data, std::int64_t stride, std::int64_t columns, const char* name) {
-  check(
-      !data || stride >= columns, ErrorCode::usage,
-      "rows of {} have {} numbers but lie {} apart (they overlap), give a larger leading dimension",
-      name, columns, stride);
-}
-
 template <class T>
 void advance(DeviceMatrix<T>& matrix, std::int64_t rows) {
   if (matrix.data) matrix.data += rows * matrix.stride;
@@ -43,7 +36,7 @@ int whole_columns(const EpilogueArgs& args, EpilogueKind kind) {
       !wide(args.before)) {
     return 0;
   }
-  if (kind == EpilogueKind::linear || kind == EpilogueKind::bare) return args.n;
+  if (kind == EpilogueKind::linear) return args.n;
   if (kind == EpilogueKind::swiglu_backward) return args.n % 4 == 0 ? args.n : 0;
   const int half = args.n / 2;
   return half % 4 == 0 ? half / 32 * 64 : 0;
@@ -83,6 +76,14 @@ LeftOperand align(const float* x, std::int64_t ldx, std::int64_t m, int cols, in
 }
 
 }  // namespace
+
+void cuda::need_rows(const float* data, std::int64_t stride, std::int64_t columns,
+                     const char* name) {
+  check(
+      !data || stride >= columns, ErrorCode::usage,
+      "rows of {} have {} numbers but lie {} apart (they overlap), give a larger leading dimension",
+      name, columns, stride);
+}
 
 void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, const Operand& x,
                             std::int64_t m, EpilogueKind kind, EpilogueArgs args, void* workspace) {

@@ -24,7 +24,7 @@ Kernel broad_kernel() {
   return {.function = reinterpret_cast<const void*>(&gemm_sm90_broad<T, Epilogue, kTransposed>),
           .rows = T::kRows,
           .columns = T::kTileColumns,
-          .threads = kBroadThreads,
+          .threads = kThreads,
           .shared_bytes = T::kSharedBytes,
           .box_rows = T::kRows};
 }
@@ -34,7 +34,7 @@ Kernel team_kernel() {
   return {.function = reinterpret_cast<const void*>(&gemm_sm90_team<T, Epilogue, kTransposed>),
           .rows = T::kRows,
           .columns = T::kTileColumns,
-          .threads = T::kThreads,
+          .threads = kThreads,
           .shared_bytes = T::kSharedBytes,
           .cluster = T::kCluster,
           .box_rows = T::kRows};

@@ -22,7 +22,6 @@ Kernel planes_kernel() {
                 .resident_chunks = T::kResident,
                 .box_rows = T::kRows};
   if constexpr (kIn) {
-    static_assert(kThreads == kPlanesThreads);
     kernel.function = reinterpret_cast<const void*>(&gemm_sm90_planes<T, Epilogue, kTransposed>);
   } else {
     kernel.function = reinterpret_cast<const void*>(&gemm_sm90<T, Epilogue, kTransposed>);
