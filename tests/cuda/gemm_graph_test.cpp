@@ -73,24 +73,34 @@ class GemmGraph : public MethodTest {
     own_ = std::make_unique<GemmContext>(0, stream_->get());
   }
 
+  /// Starts y = x w^T, and dx = dy w; matrices without gaps or with them.
+  void forward(const GemmWeight& weight, const DeviceMatrix& x, const DeviceMatrix& y,
+               const Workspace& workspace) {
+    own_->forward(weight, {.m = x.rows(),
+                           .x = x.data(),
+                           .ldx = x.stride(),
+                           .y = y.data(),
+                           .ldy = y.stride(),
+                           .workspace = workspace.data()});
+  }
+  void backward(const GemmWeight& weight, const DeviceMatrix& dy, const DeviceMatrix& dx,
+                const Workspace& workspace) {
+    own_->backward(weight, {.m = dy.rows(),
+                            .dy = dy.data(),
+                            .ldy = dy.stride(),
+                            .dx = dx.data(),
+                            .ldx = dx.stride(),
+                            .workspace = workspace.data()});
+  }
+
   void replay_is_right(std::int64_t m) {
     const HostMatrix w = normal_matrix(kN, kK, 1);
     const GemmWeight weight = pack(*own_, method(), w);
     const DeviceMatrix x(normal_matrix(m, kK, 2)), y(m, kN), dx(m, kK);
     const Workspace workspace(*own_, weight, m);
     const auto both = [&] {
-      own_->forward(weight, {.m = m,
-                             .x = x.data(),
-                             .ldx = kK,
-                             .y = y.data(),
-                             .ldy = kN,
-                             .workspace = workspace.data()});
-      own_->backward(weight, {.m = m,
-                              .dy = y.data(),
-                              .ldy = kN,
-                              .dx = dx.data(),
-                              .ldx = kK,
-                              .workspace = workspace.data()});
+      forward(weight, x, y, workspace);
+      backward(weight, y, dx, workspace);
     };
     Graph graph(stream_->get());
     both();
@@ -122,19 +132,13 @@ TEST_P(GemmGraph, UnalignedCallsAreCapturedToo) {
   const GemmWeight weight = pack(*own_, method(), normal_matrix(kN, kK, 1));
   const DeviceMatrix x(normal_matrix(kRows, kK, 2), layout), y(kRows, kN, layout);
   const Workspace workspace(*own_, weight, kRows);
-  const GemmForwardArgs args{.m = kRows,
-                             .x = x.data(),
-                             .ldx = x.stride(),
-                             .y = y.data(),
-                             .ldy = y.stride(),
-                             .workspace = workspace.data()};
   Graph graph(stream_->get());
-  own_->forward(weight, args);
+  forward(weight, x, y, workspace);
   graph.finish();
   graph.launch();
   stream_->wait();
   const HostMatrix replayed = y.download();
-  own_->forward(weight, args);
+  forward(weight, x, y, workspace);
   EXPECT_TRUE(equal_bits(replayed, y.download()));
 }
 
@@ -149,19 +153,9 @@ TEST_P(GemmGraph, ProductsOfAChainKeepTheirOrder) {
     const Workspace workspace(*own_, out, m);
     const auto chain = [&](bool waits) {
       for (int i = 0; i < 4; ++i) {
-        own_->forward(out, {.m = m,
-                            .x = narrow.data(),
-                            .ldx = kNarrow,
-                            .y = wide.data(),
-                            .ldy = kWide,
-                            .workspace = workspace.data()});
+        forward(out, narrow, wide, workspace);
         if (waits) stream_->wait();
-        own_->backward(out, {.m = m,
-                             .dy = wide.data(),
-                             .ldy = kWide,
-                             .dx = narrow.data(),
-                             .ldx = kNarrow,
-                             .workspace = workspace.data()});
+        backward(out, wide, narrow, workspace);
         if (waits) stream_->wait();
       }
     };
@@ -189,18 +183,8 @@ TEST_P(GemmGraph, CallsTakeNoMemory) {
   const Workspace workspace(*own_, weight, kRows);
   Graph graph(stream_->get());
   for (int i = 0; i < 3; ++i) {
-    own_->forward(weight, {.m = kRows,
-                           .x = x.data(),
-                           .ldx = kK,
-                           .y = y.data(),
-                           .ldy = kN,
-                           .workspace = workspace.data()});
-    own_->backward(weight, {.m = kRows,
-                            .dy = y.data(),
-                            .ldy = kN,
-                            .dx = dx.data(),
-                            .ldx = kK,
-                            .workspace = workspace.data()});
+    forward(weight, x, y, workspace);
+    backward(weight, y, dx, workspace);
     EXPECT_TRUE(graph.is_intact()) << "call " << i << " did what a capture forbids";
   }
   graph.finish();
