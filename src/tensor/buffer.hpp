@@ -67,4 +67,46 @@ class Buffer<T, MemSpace::host> {
   std::int64_t capacity_ = 0;
 };
 
+namespace detail {
+
+// Defined by the CUDA engine; the current device is the caller's concern.
+void* allocate_device(std::size_t bytes);
+void free_device(void* memory) noexcept;
+
+}  // namespace detail
+
+/// Memory of the current CUDA device. `resize` leaves the contents undefined when it has to grow,
+/// and then waits for the device.
+template <class T>
+class Buffer<T, MemSpace::device> {
+ public:
+  Buffer() = default;
+  explicit Buffer(std::int64_t size) { resize(size); }
+
+  void resize(std::int64_t size) {
+    if (size > capacity_) {
+      data_.reset();
+      capacity_ = 0;
+      data_.reset(
+          static_cast<T*>(detail::allocate_device(static_cast<std::size_t>(size) * sizeof(T))));
+      capacity_ = size;
+    }
+    size_ = size;
+  }
+
+  T* data() const { return data_.get(); }
+  std::int64_t size() const { return size_; }
+  std::int64_t capacity() const { return capacity_; }
+  Vector<T, MemSpace::device> view() const { return {data_.get(), size_}; }
+  Vector<const T, MemSpace::device> const_view() const { return {data_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { detail::free_device(p); }
+  };
+  std::unique_ptr<T, Free> data_;
+  std::int64_t size_ = 0;
+  std::int64_t capacity_ = 0;
+};
+
 }  // namespace trine

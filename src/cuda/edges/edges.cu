@@ -1,0 +1,1 @@
+#include "cuda/edges/edges.hpp"

@@ -1,0 +1,1 @@
+#include "cuda/list/neighbor_list.hpp"

@@ -1,0 +1,1 @@
+#include "cuda/network/attention.hpp"

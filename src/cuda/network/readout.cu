@@ -1,0 +1,1 @@
+#include "cuda/network/readout.hpp"

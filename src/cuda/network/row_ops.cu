@@ -1,0 +1,1 @@
+#include "cuda/network/row_ops.hpp"
