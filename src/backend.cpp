@@ -3,6 +3,9 @@
 #include <omp.h>
 
 #include "cpu/ops_impl.hpp"
+#ifdef TRINE_CUDA
+#include "cuda/ops_impl.hpp"
+#endif
 
 namespace trine {
 
@@ -17,5 +20,15 @@ template std::unique_ptr<Ops<double, MemSpace::host>> make_cpu<double>(int, Gemm
 int default_threads() {
   return omp_get_max_threads();
 }
+
+#ifdef TRINE_CUDA
+template <class Real>
+std::unique_ptr<Ops<Real, MemSpace::device>> make_cuda(int device, GemmMethod method) {
+  return cuda::make_ops<Real>(device, method);
+}
+
+template std::unique_ptr<Ops<float, MemSpace::device>> make_cuda<float>(int, GemmMethod);
+template std::unique_ptr<Ops<double, MemSpace::device>> make_cuda<double>(int, GemmMethod);
+#endif
 
 }  // namespace trine

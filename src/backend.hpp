@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ops/ops.hpp"
+#include "trine/devices.hpp"
 #include "trine/gemm.hpp"
 
 namespace trine {
@@ -16,5 +17,12 @@ std::unique_ptr<Ops<Real, MemSpace::host>> make_cpu(int threads,
 
 /// Threads that the CPU device uses when none are asked for.
 int default_threads();
+
+#ifdef TRINE_CUDA
+/// A GPU in float or double; any `method` but fp32 only in float.
+template <class Real>
+std::unique_ptr<Ops<Real, MemSpace::device>> make_cuda(int device,
+                                                       GemmMethod method = GemmMethod::fp32);
+#endif
 
 }  // namespace trine

@@ -10,6 +10,7 @@
 #include "models/engine.hpp"
 #include "models/pet/engine.hpp"
 #include "models/pet/synthetic.hpp"
+#include "trine/devices.hpp"
 
 namespace trine {
 namespace {
@@ -66,8 +67,31 @@ EngineOptions with_defaults(EngineOptions options) {
         ErrorCode::not_supported, "{} products in fp64 (their operands are in FP32), use fp32",
         gemm_method_info(options.products).name);
   if (options.threads == 0) options.threads = std::max(1, default_threads());
-  if (options.tape_bytes == 0) options.tape_bytes = available_memory() / 2;
+  const int gpu = cuda_device_number(options.device);
+  options.device = gpu < 0 ? "cpu" : fmt::format("cuda:{}", gpu);
   return options;
+}
+
+template <class Real, MemSpace S>
+std::unique_ptr<Engine> make_engine(pet::ModelData data, std::unique_ptr<Ops<Real, S>> ops,
+                                    EngineOptions& options) {
+  if (options.tape_bytes == 0) {
+    const auto device = ops->use();
+    options.tape_bytes = ops->available_memory() / 2;
+  }
+  return std::make_unique<pet::PetEngine<Real, S>>(std::move(data), std::move(ops), options);
+}
+
+std::unique_ptr<Engine> make_engine(pet::ModelData data, EngineOptions& options) {
+  const bool fp64 = options.precision == Precision::fp64;
+#ifdef TRINE_CUDA
+  if (const int gpu = cuda_device_number(options.device); gpu >= 0) {
+    if (fp64) return make_engine(std::move(data), make_cuda<double>(gpu), options);
+    return make_engine(std::move(data), make_cuda<float>(gpu, options.products), options);
+  }
+#endif
+  if (fp64) return make_engine(std::move(data), make_cpu<double>(options.threads), options);
+  return make_engine(std::move(data), make_cpu<float>(options.threads, options.products), options);
 }
 
 }  // namespace
@@ -88,14 +112,7 @@ Model Model::load(const std::string& path, const EngineOptions& requested) {
   pet::ModelData data = read_model(path);
   impl->info = describe(path, data);
   impl->options.energy = pet::choose_energy(data, requested.energy).name;
-  const int threads = impl->options.threads;
-  if (impl->options.precision == Precision::fp64) {
-    impl->engine = std::make_unique<pet::PetEngine<double, MemSpace::host>>(
-        std::move(data), make_cpu<double>(threads), impl->options);
-  } else {
-    impl->engine = std::make_unique<pet::PetEngine<float, MemSpace::host>>(
-        std::move(data), make_cpu<float>(threads, impl->options.products), impl->options);
-  }
+  impl->engine = make_engine(std::move(data), impl->options);
   release_free_memory();  // the file's own copy of the weights is gone
   return Model(std::move(impl));
 }
@@ -110,6 +127,9 @@ const ModelInfo& Model::info() const {
 }
 const EngineOptions& Model::options() const {
   return impl_->options;
+}
+std::string Model::device() const {
+  return impl_->engine->device();
 }
 
 Result Model::evaluate(const Structure& structure, const EvaluateOptions& options) {

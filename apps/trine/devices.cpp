@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,14 +15,13 @@
 #include "methods.hpp"
 #include "suggest.hpp"
 #include "table.hpp"
+#include "trine/devices.hpp"
 
 namespace trine::app {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kNoCuda = "this build has no CUDA engine";
 
 struct Cpu {
   std::string name = "unknown processor";
@@ -57,14 +57,28 @@ Cpu read_cpu() {
   return cpu;
 }
 
-Json as_json(const Cpu& cpu) {
+Json as_json(const CudaDevice& gpu) {
+  Json entry = {{"name", fmt::format("cuda:{}", gpu.number)},
+                {"available", gpu.usable},
+                {"model", gpu.name},
+                {"capability", fmt::format("{}.{}", gpu.capability / 10, gpu.capability % 10)},
+                {"multiprocessors", gpu.processors},
+                {"memory_bytes", gpu.memory}};
+  if (!gpu.usable) entry["reason"] = gpu.reason;
+  return entry;
+}
+
+Json as_json(const Cpu& cpu, const CudaDevices& gpus) {
   Json all;
   all["devices"] = Json::array({{{"name", "cpu"},
                                  {"available", true},
                                  {"model", cpu.name},
                                  {"threads", cpu.threads},
-                                 {"instruction_sets", cpu.instruction_sets}},
-                                {{"name", "cuda"}, {"available", false}, {"reason", kNoCuda}}});
+                                 {"instruction_sets", cpu.instruction_sets}}});
+  for (const auto& gpu : gpus.found) all["devices"].push_back(as_json(gpu));
+  if (gpus.found.empty()) {
+    all["devices"].push_back({{"name", "cuda"}, {"available", false}, {"reason", gpus.reason}});
+  }
   all["methods"] = Json::array();
   for (const auto& method : methods()) {
     Json entry = {{"name", method.name},
@@ -78,20 +92,34 @@ Json as_json(const Cpu& cpu) {
   return all;
 }
 
-void print_tables(const Cpu& cpu) {
+void add_gpus(const CudaDevices& gpus, Table& devices) {
+  for (const auto& gpu : gpus.found) {
+    devices.add({fmt::format("cuda:{}", gpu.number), gpu.usable ? "yes" : "no",
+                 gpu.usable
+                     ? fmt::format("{}, compute capability {}.{}, {} multiprocessors, {:.0f} GiB",
+                                   gpu.name, gpu.capability / 10, gpu.capability % 10,
+                                   gpu.processors, static_cast<double>(gpu.memory) / 0x1p30)
+                     : fmt::format("{}: {}", gpu.name, gpu.reason)});
+  }
+  if (gpus.found.empty()) devices.add({"cuda", "no", gpus.reason});
+}
+
+void print_tables(const Cpu& cpu, const CudaDevices& gpus) {
   Table devices({{"device", Align::left}, {"here", Align::left}, {"what", Align::left}});
   devices.add(
       {"cpu", "yes",
        fmt::format("{}, {} threads ({})", cpu.name, cpu.threads, join(cpu.instruction_sets, " "))});
-  devices.add({"cuda", "no", kNoCuda});
+  add_gpus(gpus, devices);
   Table table(
       {{"precision", Align::left}, {"here", Align::left}, {"products"}, {"what", Align::left}});
+  const bool gpu = std::any_of(gpus.found.begin(), gpus.found.end(),
+                               [](const CudaDevice& device) { return device.usable; });
   for (const auto& method : methods()) {
     const bool here = method.available();
     table.add({std::string(method.name),
-               !here               ? "no"
-               : method.emulated() ? "emulated"
-                                   : "yes",
+               !here                       ? "no"
+               : method.emulated() && !gpu ? "emulated"
+                                           : "yes",
                fmt::format("{}", method.products),
                here ? std::string(method.meaning)
                     : fmt::format("{}: {}", method.meaning, method.missing)});
@@ -110,10 +138,11 @@ class Devices : public Command {
 
   void run() override {
     const Cpu cpu = read_cpu();
+    const CudaDevices gpus = cuda_devices();
     if (json_) {
-      fmt::print("{}\n", as_json(cpu).dump(2));
+      fmt::print("{}\n", as_json(cpu, gpus).dump(2));
     } else {
-      print_tables(cpu);
+      print_tables(cpu, gpus);
     }
   }
 

@@ -3,28 +3,21 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <vector>
 
 #include "methods.hpp"
 #include "suggest.hpp"
+#include "trine/devices.hpp"
 #include "trine/error.hpp"
 
 namespace trine::app {
 
 namespace {
 
-void check_device(const std::string& device) {
-  if (device == "auto" || device == "cpu") return;
-  const bool numbered =
-      device.starts_with("cuda:") && device.size() > 5 &&
-      std::all_of(device.begin() + 5, device.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (device == "cuda" || numbered) {
-    throw Error(
-        ErrorCode::not_supported,
-        fmt::format("no device {} (this build has no CUDA engine), use --device cpu", device));
-  }
+/// Refuses names of devices that mean nothing, with the nearest one that does.
+void check_device_name(const std::string& device) {
+  if (device == "auto" || device == "cpu" || device.starts_with("cuda")) return;
   const std::vector<std::string> names = {"auto", "cpu", "cuda"};
   throw Error(ErrorCode::usage,
               fmt::format("unknown device '{}' (devices are auto, cpu, cuda and cuda:N{}), "
@@ -80,8 +73,10 @@ void EngineFlags::declare(CLI::App& app) {
 }
 
 EngineOptions EngineFlags::resolve() const {
-  check_device(device);
+  check_device_name(device);
   EngineOptions options;
+  const int gpu = cuda_device_number(device);
+  options.device = gpu < 0 ? "cpu" : fmt::format("cuda:{}", gpu);
   const Method method = parse_precision(precision);
   options.precision = method.precision;
   options.products = method.gemm;
@@ -105,11 +100,14 @@ void warn(const std::string& message) {
 
 void note_device(bool quiet, const Model& model) {
   const auto& options = model.options();
-  const char* how =
-      options.products == GemmMethod::fp32 ? "" : " as sm_90 Tensor Cores compute it (slow)";
-  note(quiet, fmt::format("device cpu, {}, precision {}{}, target {}",
-                          counted(static_cast<std::size_t>(options.threads), "thread"),
-                          precision_name(options), how, options.energy));
+  const bool cpu = options.device == "cpu";
+  const bool emulated = cpu && options.products != GemmMethod::fp32;
+  note(quiet,
+       fmt::format("device {}, precision {}{}, target {}",
+                   cpu ? "cpu, " + counted(static_cast<std::size_t>(options.threads), "thread")
+                       : model.device(),
+                   precision_name(options),
+                   emulated ? " as sm_90 Tensor Cores compute it (slow)" : "", options.energy));
 }
 
 std::string counted(std::size_t count, const std::string& noun) {

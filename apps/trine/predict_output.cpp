@@ -48,8 +48,9 @@ PredictOutput::PredictOutput(const OutputNames& names, const Model& model,
 
 void PredictOutput::begin_json(const Model& model) {
   json_->stream() << fmt::format(
-      "{{\"model\": {}, \"device\": \"cpu\", \"precision\": \"{}\", \"frames\": [",
-      model_json(model, selection_).dump(), precision_name(model.options()));
+      "{{\"model\": {}, \"device\": \"{}\", \"precision\": \"{}\", \"frames\": [",
+      model_json(model, selection_).dump(), model.options().device,
+      precision_name(model.options()));
 }
 
 void PredictOutput::add(const Structure& frame, const Result& result) {

@@ -18,11 +18,13 @@ enum class Precision { fp64, fp32 };
 
 /// Where and how a model runs.
 struct EngineOptions {
+  /// "cpu", "cuda" (the first GPU), "cuda:N", or "auto": a GPU if there is one that can be used.
+  std::string device = "auto";
   Precision precision = Precision::fp32;
   /// How the linear layers multiply in fp32. On a CPU all but fp32 are computed bit for bit as the
   /// Tensor Cores of compute capability 9.0 do it, which is slow.
   GemmMethod products = GemmMethod::fp32;
-  int threads = 0;  ///< 0: all cores that OpenMP reports
+  int threads = 0;  ///< of a CPU; 0: all cores that OpenMP reports
   /// Energy target, e.g. "energy/pbe"; empty: "energy", or the only one there is.
   std::string energy;
   /// Bytes that may be used to keep intermediates of the forward pass for the backward pass; beyond
@@ -110,6 +112,7 @@ class Model {
 
   const ModelInfo& info() const;
   const EngineOptions& options() const;  ///< with defaults filled in
+  std::string device() const;            ///< what it runs on, for people
 
   Result evaluate(const Structure& structure, const EvaluateOptions& options = {});
 

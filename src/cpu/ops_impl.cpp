@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/memory.hpp"
 #include "cpu/adaptive_cutoff.hpp"
 #include "cpu/attention.hpp"
 #include "cpu/cutoff_weights.hpp"
@@ -36,6 +37,8 @@ class OpsImpl final : public Ops<Real, kHost> {
     return fmt::format("CPU, {}, {} thread{}{}", instruction_set(), threads_.size(),
                        threads_.size() == 1 ? "" : "s", products);
   }
+
+  std::int64_t available_memory() const override { return trine::available_memory(); }
 
   // A chunk's arrays should stay in the last-level cache, and every thread needs a few panels.
   std::int64_t preferred_edges() const override {

@@ -3,6 +3,7 @@
 #include "ops/ops.hpp"
 
 #include "base/check.hpp"
+#include "tensor/for_each_device.hpp"
 
 namespace trine {
 namespace {
@@ -151,7 +152,8 @@ void Ops<Real, S>::readout_backward(const ReadoutBackwardArgs<Real, S>& a) {
   do_readout_backward(a);
 }
 
-template class Ops<float, MemSpace::host>;
-template class Ops<double, MemSpace::host>;
+#define TRINE_INSTANTIATE(Real, S) template class Ops<Real, S>;
+TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
+#undef TRINE_INSTANTIATE
 
 }  // namespace trine

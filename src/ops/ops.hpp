@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,10 @@ class Ops {
   virtual ~Ops() = default;
 
   virtual std::string description() const = 0;
+  /// Bytes of the device's memory that are free.
+  virtual std::int64_t available_memory() const = 0;
+  /// Makes the device the calling thread's until the result is gone.
+  [[nodiscard]] virtual std::shared_ptr<void> use() { return nullptr; }
   /// Edges that the network should see at a time for its intermediates to stay in fast memory.
   virtual std::int64_t preferred_edges() const = 0;
 

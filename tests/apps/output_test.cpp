@@ -54,7 +54,7 @@ TEST_F(Output, InfoAsJson) {
 TEST_F(Output, Devices) {
   const Outcome text = trine("devices");
   EXPECT_EQ(text.status, 0);
-  expect_contains(text.out, {"cpu", "cuda", "this build has no CUDA engine", "fp16x3", "emulated",
+  expect_contains(text.out, {"cpu", "cuda", "this build of trine has no CUDA", "fp16x3", "emulated",
                              "not in this version"});
   const Json all = Json::parse(trine("devices --json").out);
   EXPECT_EQ(keys_of(all), (std::vector<std::string>{"devices", "methods"}));
@@ -62,7 +62,7 @@ TEST_F(Output, Devices) {
                                                                   "threads", "instruction_sets"}));
   EXPECT_EQ(
       all["devices"][1],
-      Json({{"name", "cuda"}, {"available", false}, {"reason", "this build has no CUDA engine"}}));
+      Json({{"name", "cuda"}, {"available", false}, {"reason", "this build of trine has no CUDA"}}));
   ASSERT_EQ(all["methods"].size(), 11U);
   for (const auto& method : all["methods"]) {
     const bool plain = method["name"] == "fp64" || method["name"] == "fp32";

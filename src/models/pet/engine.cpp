@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "models/pet/zbl.hpp"
+#include "tensor/for_each_device.hpp"
 #include "tensor/transfer.hpp"
 
 namespace trine::pet {
@@ -65,7 +66,11 @@ const Target& choose_energy(const ModelData& model, const std::string& wanted) {
 template <class Real, MemSpace S>
 PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops,
                               const EngineOptions& options)
-    : model_(std::move(model)), options_(options), ops_(std::move(ops)), network_(model_, *ops_) {
+    : model_(std::move(model)),
+      options_(options),
+      ops_(std::move(ops)),
+      in_use_(ops_->use()),
+      network_(model_, *ops_) {
   const Target& energy = choose_energy(model_, options.energy);
   options_.energy = energy.name;
   targets_.push_back(prepare_target(model_, energy, *ops_));
@@ -80,6 +85,7 @@ PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops
   }
   round_radii(model_);
   model_.tensors.clear();
+  in_use_.reset();
 }
 
 template <class Real, MemSpace S>
@@ -219,8 +225,9 @@ void PetEngine<Real, S>::add_repulsion(const HostBatch& batch, bool gradients,
   g_.vector.resize(g_.list.neighbor.size());
   g_.distance.resize(g_.list.neighbor.size());
   ops_->pair_geometry({atoms(), &g_.list, g_.vector.view(), g_.distance.view()});
-  const auto vectors = download(g_.vector.const_view());
-  add_zbl(*model_.zbl, model_.species, batch.species, batch.structure, g_.list, vectors, energies,
+  const HostPairs pairs{download(g_.list.offsets.const_view()),
+                        download(g_.list.neighbor.const_view()), download(g_.vector.const_view())};
+  add_zbl(*model_.zbl, model_.species, batch.species, batch.structure, pairs, energies,
           gradients ? &forces : nullptr, gradients ? &strain : nullptr);
 }
 
@@ -230,6 +237,7 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
   check(!options.uncertainty || uncertainty_.has_value(), ErrorCode::not_supported,
         "this checkpoint holds no uncertainty for '{}' (it is not LLPR-wrapped), leave it out",
         options_.energy);
+  const auto device = ops_->use();
   const HostBatch batch = make_batch(model_, network_.conditioning(), structures);
   load(batch);
   build_edges();
@@ -242,7 +250,7 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
   if (options.gradients) differentiate(gradient);
   std::vector<Result> results(structures.size());
   read_energies(batch, options, structures, results);
-  if (options.direct) read_direct(requested, structures, results);
+  if (options.direct) read_direct(batch, requested, structures, results);
   if (options.uncertainty) read_uncertainty(results);
   if (!options.last_layer_features) {
     for (Result& r : results) r.last_layer_features.clear();
@@ -250,7 +258,8 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
   return results;
 }
 
-template class PetEngine<float, MemSpace::host>;
-template class PetEngine<double, MemSpace::host>;
+#define TRINE_INSTANTIATE(Real, S) template class PetEngine<Real, S>;
+TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
+#undef TRINE_INSTANTIATE
 
 }  // namespace trine::pet

@@ -54,13 +54,14 @@ class PetEngine final : public Engine {
                      std::vector<Vec3>& forces, std::vector<Mat3>& strain);
   void read_energies(const HostBatch& batch, const EvaluateOptions& options,
                      std::span<const Structure> structures, std::vector<Result>& results);
-  void read_direct(const std::vector<Prediction<Real, S>>& predictions,
+  void read_direct(const HostBatch& batch, const std::vector<Prediction<Real, S>>& predictions,
                    std::span<const Structure> structures, std::vector<Result>& results);
   void read_uncertainty(std::vector<Result>& results);
 
   ModelData model_;
   EngineOptions options_;
   std::unique_ptr<Ops<Real, S>> ops_;
+  std::shared_ptr<void> in_use_;  ///< the device, while weights are prepared
   Network<Real, S> network_;
   std::vector<TargetWeights<Real, S>> targets_;  ///< the energy, then direct heads
   std::optional<Uncertainty> uncertainty_;

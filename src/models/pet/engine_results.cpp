@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "models/pet/engine.hpp"
+#include "tensor/for_each_device.hpp"
 #include "tensor/transfer.hpp"
 
 namespace trine::pet {
@@ -91,20 +92,21 @@ void PetEngine<Real, S>::read_energies(const HostBatch& batch, const EvaluateOpt
 }
 
 template <class Real, MemSpace S>
-void PetEngine<Real, S>::read_direct(const std::vector<Prediction<Real, S>>& predictions,
+void PetEngine<Real, S>::read_direct(const HostBatch& batch,
+                                     const std::vector<Prediction<Real, S>>& predictions,
                                      std::span<const Structure> structures,
                                      std::vector<Result>& results) {
   for (std::size_t t = 1; t < predictions.size(); ++t) {
     const Target& target = targets_[t].target;
-    const auto values = predictions[t].values;
-    std::int64_t atom = 0;
+    const auto values = download(g_.prediction[t].const_view());
+    std::size_t atom = 0;
     for (std::size_t b = 0; b < results.size(); ++b) {
       const Structure& s = structures[b];
       Mat3 sum{};
       for (std::size_t i = 0; i < s.size(); ++i, ++atom) {
-        const double* row = values.row(atom);
+        const double* row = &values[atom * static_cast<std::size_t>(target.outputs)];
         const std::size_t scale =
-            target.scale.size() == 1 ? 0 : static_cast<std::size_t>(g_.species[atom]);
+            target.scale.size() == 1 ? 0 : static_cast<std::size_t>(batch.species[atom]);
         if (target.kind == TargetKind::forces) {
           results[b].direct_forces.push_back({target.scale[scale] * row[0],
                                               target.scale[scale] * row[1],
@@ -138,7 +140,8 @@ void PetEngine<Real, S>::read_uncertainty(std::vector<Result>& results) {
   }
 }
 
-template class PetEngine<float, MemSpace::host>;
-template class PetEngine<double, MemSpace::host>;
+#define TRINE_INSTANTIATE(Real, S) template class PetEngine<Real, S>;
+TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
+#undef TRINE_INSTANTIATE
 
 }  // namespace trine::pet

@@ -1,5 +1,7 @@
 #include "models/pet/gnn_layer.hpp"
 
+#include "tensor/for_each_device.hpp"
+
 namespace trine::pet {
 
 // t = compress_out(SiLU(geometry + species + W_m message)), then the transformer layers.
@@ -104,8 +106,7 @@ void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>&
                                  Matrix<const Real, S>, Vector<const std::int64_t, S>,            \
                                  const LayerTape<Real, S>&, Matrix<const Real, S>,                \
                                  Matrix<Real, S>, Matrix<Real, S>);
-TRINE_INSTANTIATE(float, MemSpace::host)
-TRINE_INSTANTIATE(double, MemSpace::host)
+TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
 #undef TRINE_INSTANTIATE
 
 }  // namespace trine::pet

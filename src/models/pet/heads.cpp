@@ -1,5 +1,7 @@
 #include "models/pet/heads.hpp"
 
+#include "tensor/for_each_device.hpp"
+
 namespace trine::pet {
 namespace {
 
@@ -63,8 +65,7 @@ void run_head(const BlockContext<Real, S>& b, const HeadWeights<Real, S>& w,
   template void run_head(const BlockContext<Real, S>&, const HeadWeights<Real, S>&,       \
                          Matrix<const Real, S>, Matrix<const Real, S>, Matrix<double, S>, \
                          Matrix<double, S>, const HeadGradient<Real, S>*);
-TRINE_INSTANTIATE(float, MemSpace::host)
-TRINE_INSTANTIATE(double, MemSpace::host)
+TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
 #undef TRINE_INSTANTIATE
 
 }  // namespace trine::pet

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "tensor/for_each_device.hpp"
+#include "tensor/transfer.hpp"
+
 namespace trine::pet {
 namespace {
 
@@ -39,11 +42,11 @@ Vector<std::byte, S> bytes_of(Matrix<T, S> m) {
 
 }  // namespace
 
-std::vector<Chunk> split_into_chunks(Vector<const std::int64_t> offsets,
+std::vector<Chunk> split_into_chunks(std::span<const std::int64_t> offsets,
                                      std::int64_t preferred_edges) {
   // Whole multiples of this many atoms fill the panels of the node's products.
   constexpr std::int64_t kAtoms = 64;
-  const std::int64_t atoms = offsets.size - 1, edges = offsets[atoms];
+  const std::int64_t atoms = static_cast<std::int64_t>(offsets.size()) - 1, edges = offsets.back();
   const std::int64_t wanted = edges > 0 ? preferred_edges * atoms / edges : preferred_edges;
   const std::int64_t size =
       std::clamp<std::int64_t>((wanted + kAtoms / 2) / kAtoms, 1, preferred_edges / kAtoms) *
@@ -51,7 +54,8 @@ std::vector<Chunk> split_into_chunks(Vector<const std::int64_t> offsets,
   std::vector<Chunk> chunks;
   for (std::int64_t first = 0; first < atoms; first += size) {
     const std::int64_t last = std::min(first + size, atoms);
-    chunks.push_back({first, last - first, offsets[first], offsets[last] - offsets[first]});
+    const auto begin = offsets[static_cast<std::size_t>(first)];
+    chunks.push_back({first, last - first, begin, offsets[static_cast<std::size_t>(last)] - begin});
   }
   return chunks;
 }
@@ -279,7 +283,10 @@ template <class Real, MemSpace S>
 void Network<Real, S>::run(const NetworkInput<Real, S>& input,
                            std::vector<Prediction<Real, S>>& predictions,
                            NetworkGradient<S>* gradient, std::int64_t tape_bytes) {
-  auto chunks = split_into_chunks(input.offsets, ops_.preferred_edges());
+  std::vector<Chunk> chunks{{0, input.atoms(), 0, input.edges()}};
+  if (input.edges() > ops_.preferred_edges()) {
+    chunks = split_into_chunks(download(input.offsets), ops_.preferred_edges());
+  }
   const auto bytes = [&](TapePolicy policy) {
     return plan_bytes<Real, S>(config_, chunks, input.atoms(), input.edges(), policy);
   };
@@ -294,7 +301,8 @@ void Network<Real, S>::run(const NetworkInput<Real, S>& input,
   if (gradient) pass.backward(*gradient);
 }
 
-template class Network<float, MemSpace::host>;
-template class Network<double, MemSpace::host>;
+#define TRINE_INSTANTIATE(Real, S) template class Network<Real, S>;
+TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
+#undef TRINE_INSTANTIATE
 
 }  // namespace trine::pet

@@ -1,5 +1,7 @@
 #include "models/pet/transformer.hpp"
 
+#include "tensor/for_each_device.hpp"
+
 namespace trine::pet {
 namespace {
 
@@ -247,21 +249,14 @@ void transformer_backward(const BlockContext<Real, S>& b, const TransformerWeigh
   }
 }
 
-template void transformer_forward(const BlockContext<float, MemSpace::host>&,
-                                  const TransformerWeights<float, MemSpace::host>&,
-                                  TransformerTape<float, MemSpace::host>&, Matrix<float>,
-                                  Matrix<float>);
-template void transformer_forward(const BlockContext<double, MemSpace::host>&,
-                                  const TransformerWeights<double, MemSpace::host>&,
-                                  TransformerTape<double, MemSpace::host>&, Matrix<double>,
-                                  Matrix<double>);
-template void transformer_backward(const BlockContext<float, MemSpace::host>&,
-                                   const TransformerWeights<float, MemSpace::host>&,
-                                   const TransformerTape<float, MemSpace::host>&, Matrix<float>,
-                                   Matrix<float>, Vector<float>);
-template void transformer_backward(const BlockContext<double, MemSpace::host>&,
-                                   const TransformerWeights<double, MemSpace::host>&,
-                                   const TransformerTape<double, MemSpace::host>&, Matrix<double>,
-                                   Matrix<double>, Vector<double>);
+#define TRINE_INSTANTIATE(Real, S)                                                                 \
+  template void transformer_forward(const BlockContext<Real, S>&,                                  \
+                                    const TransformerWeights<Real, S>&, TransformerTape<Real, S>&, \
+                                    Matrix<Real, S>, Matrix<Real, S>);                             \
+  template void transformer_backward(                                                              \
+      const BlockContext<Real, S>&, const TransformerWeights<Real, S>&,                            \
+      const TransformerTape<Real, S>&, Matrix<Real, S>, Matrix<Real, S>, Vector<Real, S>);
+TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
+#undef TRINE_INSTANTIATE
 
 }  // namespace trine::pet

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "base/check.hpp"
+#include "tensor/for_each_device.hpp"
+#include "tensor/transfer.hpp"
 
 namespace trine::pet {
 namespace {
@@ -63,8 +65,9 @@ class Preparer {
     Table<T, S> t;
     t.rows = rows;
     t.cols = cols;
-    t.values.resize(rows * cols);
-    std::transform(v.begin(), v.end(), t.values.data(), [](double x) { return static_cast<T>(x); });
+    std::vector<T> rounded(v.size());
+    std::transform(v.begin(), v.end(), rounded.begin(), [](double x) { return static_cast<T>(x); });
+    trine::upload(rounded, t.values);
     return t;
   }
 
@@ -222,13 +225,10 @@ TargetWeights<Real, S> prepare_target(const ModelData& data, const Target& targe
   return w;
 }
 
-template PetWeights<float, MemSpace::host> prepare_weights(const ModelData&,
-                                                           Ops<float, MemSpace::host>&);
-template PetWeights<double, MemSpace::host> prepare_weights(const ModelData&,
-                                                            Ops<double, MemSpace::host>&);
-template TargetWeights<float, MemSpace::host> prepare_target(const ModelData&, const Target&,
-                                                             Ops<float, MemSpace::host>&);
-template TargetWeights<double, MemSpace::host> prepare_target(const ModelData&, const Target&,
-                                                              Ops<double, MemSpace::host>&);
+#define TRINE_INSTANTIATE(Real, S)                                               \
+  template PetWeights<Real, S> prepare_weights(const ModelData&, Ops<Real, S>&); \
+  template TargetWeights<Real, S> prepare_target(const ModelData&, const Target&, Ops<Real, S>&);
+TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
+#undef TRINE_INSTANTIATE
 
 }  // namespace trine::pet

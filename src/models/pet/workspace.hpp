@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "models/pet/config.hpp"
@@ -25,7 +26,7 @@ struct Chunk {
 
 /// Splits atoms into runs of about `preferred_edges` edges. A row's numbers do not depend on the
 /// split.
-std::vector<Chunk> split_into_chunks(Vector<const std::int64_t> offsets,
+std::vector<Chunk> split_into_chunks(std::span<const std::int64_t> offsets,
                                      std::int64_t preferred_edges);
 
 /// Columns of the pre-activation of a feed-forward block with `width` inner features.

@@ -67,16 +67,15 @@ double zbl_cutoff(const Zbl& zbl) {
 
 void add_zbl(const Zbl& zbl, std::span<const int> atomic_numbers,
              std::span<const std::int32_t> species, std::span<const std::int32_t> structure,
-             const NeighborList<MemSpace::host>& list, std::span<const Vec3> vectors,
-             std::vector<double>& energies, std::vector<Vec3>* forces,
+             const HostPairs& pairs, std::vector<double>& energies, std::vector<Vec3>* forces,
              std::vector<Mat3>* strain_gradients) {
   for (std::size_t i = 0; i < species.size(); ++i) {
     const auto si = static_cast<std::size_t>(species[i]);
-    for (auto e = list.offsets[static_cast<std::int64_t>(i)];
-         e < list.offsets[static_cast<std::int64_t>(i) + 1]; ++e) {
-      const auto j = static_cast<std::size_t>(list.neighbor[e]);
+    const auto last = static_cast<std::size_t>(pairs.offsets[i + 1]);
+    for (auto e = static_cast<std::size_t>(pairs.offsets[i]); e < last; ++e) {
+      const auto j = static_cast<std::size_t>(pairs.neighbor[e]);
       const auto sj = static_cast<std::size_t>(species[j]);
-      const Vec3& v = vectors[static_cast<std::size_t>(e)];
+      const Vec3& v = pairs.vector[e];
       const double r = std::hypot(v[0], v[1], v[2]);
       const Jet pair = pair_energy(atomic_numbers[si], atomic_numbers[sj],
                                    zbl.covalent_radii[si] + zbl.covalent_radii[sj], r);

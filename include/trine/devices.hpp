@@ -1,0 +1,33 @@
+// Which GPUs are here, and which of them trine can use.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace trine {
+
+struct CudaDevice {
+  int number = 0;          ///< N of cuda:N
+  std::string name;        ///< e.g. "NVIDIA H200"
+  int capability = 0;      ///< e.g. 90
+  int processors = 0;      ///< streaming multiprocessors
+  std::size_t memory = 0;  ///< bytes
+  bool usable = false;
+  std::string reason;  ///< why not, if not usable
+};
+
+struct CudaDevices {
+  std::vector<CudaDevice> found;
+  std::string reason;  ///< why there are none, if there are none
+};
+
+/// Never throws for a missing driver or GPU: the reason says what is missing.
+CudaDevices cuda_devices();
+
+/// Number of the GPU that `device` means, -1 for the CPU: "cpu"; "cuda", the first GPU; "cuda:N";
+/// or "auto", the first GPU that can be used, else the CPU. Throws `Error(usage)` for other names
+/// and `Error(not_supported)`, with the reason, for a GPU that cannot be used.
+int cuda_device_number(const std::string& device);
+
+}  // namespace trine

@@ -1,0 +1,44 @@
+#include "trine/devices.hpp"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+namespace trine {
+namespace {
+
+CudaDevice describe(int number) {
+  CudaDevice device;
+  device.number = number;
+  cudaDeviceProp properties{};
+  if (const auto status = cudaGetDeviceProperties(&properties, number); status != cudaSuccess) {
+    device.reason = cudaGetErrorString(status);
+    return device;
+  }
+  device.name = properties.name;
+  device.capability = 10 * properties.major + properties.minor;
+  device.processors = properties.multiProcessorCount;
+  device.memory = properties.totalGlobalMem;
+  device.usable = device.capability >= 80;
+  if (!device.usable) {
+    device.reason = fmt::format("its compute capability is {}.{}, trine needs 8.0",
+                                properties.major, properties.minor);
+  }
+  return device;
+}
+
+}  // namespace
+
+CudaDevices cuda_devices() {
+  CudaDevices devices;
+  int count = 0;
+  if (const auto status = cudaGetDeviceCount(&count); status != cudaSuccess) {
+    devices.reason = fmt::format("CUDA says: {}", cudaGetErrorString(status));
+    cudaGetLastError();  // so that the next call does not report it again
+    return devices;
+  }
+  for (int number = 0; number < count; ++number) devices.found.push_back(describe(number));
+  if (count == 0) devices.reason = "this machine has no GPU";
+  return devices;
+}
+
+}  // namespace trine

@@ -1,0 +1,137 @@
+#include "cuda/ops_impl.hpp"
+
+#include <fmt/format.h>
+
+#include "cuda/edges/edges.hpp"
+#include "cuda/gemm/device.hpp"
+#include "cuda/linear/linear.hpp"
+#include "cuda/list/neighbor_list.hpp"
+#include "cuda/network/attention.hpp"
+#include "cuda/network/readout.hpp"
+#include "cuda/network/row_ops.hpp"
+
+namespace trine::cuda {
+namespace {
+
+constexpr MemSpace kDevice = MemSpace::device;
+
+/// Waits for the default stream and is waited for by it, so that plain copies come in order.
+class Stream {
+ public:
+  Stream() { check_cuda(cudaStreamCreate(&stream_), "create a stream"); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+template <class Real>
+class OpsImpl final : public Ops<Real, kDevice> {
+ public:
+  OpsImpl(int device, GemmMethod method) : device_(device), linears_(device, stream_, method) {
+    cudaDeviceProp properties{};
+    check_cuda(cudaGetDeviceProperties(&properties, device), "describe the device");
+    description_ = fmt::format("cuda:{}, {}", device, properties.name);
+  }
+
+  std::string description() const override { return description_; }
+
+  // Large enough that nothing is lost at the ends of a launch.
+  std::int64_t preferred_edges() const override { return 1'000'000; }
+
+  std::int64_t available_memory() const override {
+    std::size_t free = 0, total = 0;
+    check_cuda(cudaMemGetInfo(&free, &total), "ask for free memory");
+    return static_cast<std::int64_t>(free);
+  }
+
+  std::shared_ptr<void> use() override { return std::make_shared<CurrentDevice>(device_); }
+
+  std::unique_ptr<PackedLinear<Real, kDevice>> pack(const LinearWeights<Real>& w) override {
+    return linears_.pack(w);
+  }
+
+  void set_zero(Vector<std::byte, kDevice> bytes) override {
+    if (bytes.size == 0) return;
+    check_cuda(cudaMemsetAsync(bytes.data, 0, static_cast<std::size_t>(bytes.size), stream_),
+               "clear memory");
+  }
+  void convert(Vector<const double, kDevice> x, Vector<Real, kDevice> y) override {
+    cuda::convert(x, y, stream_);
+  }
+  void accumulate(Vector<const Real, kDevice> x, Vector<double, kDevice> y) override {
+    cuda::accumulate(x, y, stream_);
+  }
+
+  void neighbor_list(const NeighborListArgs<kDevice>& a) override { list_.build(a, stream_); }
+  void pair_geometry(const PairGeometryArgs<kDevice>& a) override {
+    edges_.pair_geometry(a, stream_);
+  }
+  void adaptive_cutoff(const AdaptiveCutoffArgs<kDevice>& a) override {
+    cuda::adaptive_cutoff(a, stream_);
+  }
+  void select_edges(const SelectEdgesArgs<kDevice>& a) override { edges_.select(a, stream_); }
+  void cutoff_weights(const CutoffWeightsArgs<kDevice>& a) override {
+    cuda::cutoff_weights(a, stream_);
+  }
+  void gather_edges(const GatherEdgesArgs<kDevice>& a) override { cuda::gather_edges(a, stream_); }
+  void edge_backward(const EdgeBackwardArgs<kDevice>& a) override { edges_.backward(a, stream_); }
+
+ private:
+  void do_linear(const LinearArgs<Real, kDevice>& a) override { linears_.forward(a); }
+  void do_linear_backward(const LinearBackwardArgs<Real, kDevice>& a) override {
+    linears_.backward(a);
+  }
+  void do_norm(const NormArgs<Real, kDevice>& a) override { cuda::norm(a, stream_); }
+  void do_norm_backward(const NormBackwardArgs<Real, kDevice>& a) override {
+    cuda::norm_backward(a, stream_);
+  }
+  void do_attention(const AttentionArgs<Real, kDevice>& a) override { cuda::attention(a, stream_); }
+  void do_attention_backward(const AttentionBackwardArgs<Real, kDevice>& a) override {
+    cuda::attention_backward(a, stream_);
+  }
+  void do_edge_embedding(const EdgeEmbeddingArgs<Real, kDevice>& a) override {
+    cuda::edge_embedding(a, stream_);
+  }
+  void do_edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, kDevice>& a) override {
+    cuda::edge_embedding_backward(a, stream_);
+  }
+  void do_combine(const CombineArgs<Real, kDevice>& a) override { cuda::combine(a, stream_); }
+  void do_combine_backward(const CombineBackwardArgs<Real, kDevice>& a) override {
+    cuda::combine_backward(a, stream_);
+  }
+  void do_add_reversed(const AddReversedArgs<Real, kDevice>& a) override {
+    cuda::add_reversed(a, stream_);
+  }
+  void do_gather_rows(const GatherRowsArgs<Real, kDevice>& a) override {
+    cuda::gather_rows(a, stream_);
+  }
+  void do_scale(const ScaleArgs<Real, kDevice>& a) override { cuda::scale(a, stream_); }
+  void do_readout(const ReadoutArgs<Real, kDevice>& a) override { cuda::readout(a, stream_); }
+  void do_readout_backward(const ReadoutBackwardArgs<Real, kDevice>& a) override {
+    cuda::readout_backward(a, stream_);
+  }
+
+  int device_;
+  std::string description_;
+  Stream stream_;
+  Linears<Real> linears_;
+  ListBuilder list_;
+  EdgeBuilder edges_;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Ops<Real, MemSpace::device>> make_ops(int device, GemmMethod method) {
+  const CurrentDevice current(device);
+  return std::make_unique<OpsImpl<Real>>(device, method);
+}
+
+template std::unique_ptr<Ops<float, MemSpace::device>> make_ops<float>(int, GemmMethod);
+template std::unique_ptr<Ops<double, MemSpace::device>> make_ops<double>(int, GemmMethod);
+
+}  // namespace trine::cuda
