@@ -1,1 +1,0 @@
-#include "cuda/network/row_ops.hpp"
