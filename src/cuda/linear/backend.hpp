@@ -1,0 +1,92 @@
+// The two ways to multiply that `Linears` has, and what both need.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "ops/linear.hpp"
+#include "trine/gemm.hpp"
+
+namespace trine::cuda {
+
+template <class T>
+using DeviceRows = Matrix<T, MemSpace::device>;
+
+/// `Linears` for one kind of product.
+template <class Real>
+class LinearBackend {
+ public:
+  using Packed = PackedLinear<Real, MemSpace::device>;
+
+  virtual ~LinearBackend() = default;
+  virtual std::unique_ptr<Packed> pack(const LinearWeights<Real>& weights) = 0;
+  virtual void forward(const LinearArgs<Real, MemSpace::device>& args) = 0;
+  virtual void backward(const LinearBackwardArgs<Real, MemSpace::device>& args) = 0;
+};
+
+/// Products of trine_gemm by any method but fp32.
+std::unique_ptr<LinearBackend<float>> make_gemm_linears(int device, cudaStream_t stream,
+                                                        GemmMethod method);
+/// Products of cuBLAS in the precision of Real.
+template <class Real>
+std::unique_ptr<LinearBackend<Real>> make_plain_linears(cudaStream_t stream);
+
+/// Columns from one row to the next such that all rows start at multiples of 16 bytes.
+template <class Real>
+constexpr std::int64_t aligned_columns(std::int64_t columns) {
+  constexpr std::int64_t unit = 16 / sizeof(Real);
+  return (columns + unit - 1) / unit * unit;
+}
+
+/// Do all rows start at multiples of 16 bytes? A matrix that is not there does not matter.
+template <class Real>
+bool has_aligned_rows(DeviceRows<const Real> m) {
+  return reinterpret_cast<std::uintptr_t>(m.data) % 16 == 0 &&
+         m.stride == aligned_columns<Real>(m.stride);
+}
+
+/// Rows of `columns` numbers that fit into `bytes`: whole tiles of a product if possible.
+template <class Real>
+std::int64_t rows_in(std::int64_t bytes, std::int64_t columns) {
+  const std::int64_t rows =
+      bytes / (static_cast<std::int64_t>(sizeof(Real)) * aligned_columns<Real>(columns));
+  return rows > 128 ? rows / 128 * 128 : std::max<std::int64_t>(rows, 1);
+}
+
+template <class T>
+DeviceRows<T> some_rows(DeviceRows<T> m, std::int64_t first, std::int64_t count) {
+  return m.empty() ? m : m.slice_rows(first, count);
+}
+
+template <class Real>
+LinearArgs<Real, MemSpace::device> some_rows(LinearArgs<Real, MemSpace::device> a,
+                                             std::int64_t first, std::int64_t count) {
+  a.x = some_rows(a.x, first, count);
+  a.addend = some_rows(a.addend, first, count);
+  a.pre = some_rows(a.pre, first, count);
+  for (auto& r : a.residual) r = some_rows(r, first, count);
+  a.y = some_rows(a.y, first, count);
+  return a;
+}
+
+template <class Real>
+LinearBackwardArgs<Real, MemSpace::device> some_rows(LinearBackwardArgs<Real, MemSpace::device> a,
+                                                     std::int64_t first, std::int64_t count) {
+  a.dy = some_rows(a.dy, first, count);
+  a.pre = some_rows(a.pre, first, count);
+  a.dx = some_rows(a.dx, first, count);
+  return a;
+}
+
+/// Calls f with the arguments for `panel` rows at a time.
+template <class Args, class Function>
+void for_each_panel(const Args& args, std::int64_t rows, std::int64_t panel, Function f) {
+  for (std::int64_t first = 0; first < rows; first += panel) {
+    f(some_rows(args, first, std::min(panel, rows - first)));
+  }
+}
+
+}  // namespace trine::cuda

@@ -1,1 +1,0 @@
-#include "cuda/linear/linear.hpp"
