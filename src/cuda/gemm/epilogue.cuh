@@ -83,8 +83,8 @@ inline constexpr bool kSplits = requires {
 
 /// May products start in the middle of the epilogue (BareEpilogue)?
 template <class Epilogue>
-inline constexpr bool kTwoSteps = requires {
-  Epilogue::kTwoSteps;
+inline constexpr bool kSteps = requires {
+  Epilogue::kSteps;
 };
 
 /// Partial sums of squares and largest magnitudes of 64 columns, over the four threads of a row.
@@ -118,56 +118,57 @@ struct RowStatistics {
 /// y = d gain, or with a bias, through staging memory. In a kernel of its own: the code of all
 /// other epilogues together is longer than the instruction caches.
 struct BareEpilogue {
-  /// `fill` and `leave` do the work for 64 columns, so that products may start in between.
-  static constexpr bool kTwoSteps = true;
+  /// The three steps of `run`, so that products may start in between: `fill` and `leave` have no
+  /// branches, which would make ptxas serialise wgmmas.
+  static constexpr bool kSteps = true;
 
-  template <class Staging>
-  __device__ static __forceinline__ void fill(const float (&d)[32], const EpilogueArgs& a,
-                                              const TilePart& part, const Staging& staging) {
-    float4 z[4][2];
-    pair(d, a, part.column, 0, z, 0);
-    pair(d, a, part.column, 2, z, 2);
-    staging.fill_block(z);
+  /// d becomes y.
+  template <int kCount>
+  __device__ static __forceinline__ void compute(float (&d)[kCount], const EpilogueArgs& a,
+                                                 const TilePart& part) {
+    if (!a.bias) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) d[i] *= a.gain;
+      return;
+    }
+#pragma unroll
+    for (int group = 0; group < kCount / 8; ++group) {
+      const int column = part.column + 16 * group;
+      const float4 bias = load4<false>(a.bias + column, a.n - column, true);
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float* z = d + 8 * group + 2 * h;
+        z[0] = fmaf(z[0], a.gain, bias.x);
+        z[1] = fmaf(z[1], a.gain, bias.y);
+        z[4] = fmaf(z[4], a.gain, bias.z);
+        z[5] = fmaf(z[5], a.gain, bias.w);
+      }
+    }
   }
-  template <class Staging>
+  /// y to staging memory that is free.
+  template <int kCount, class Staging>
+  __device__ static __forceinline__ void fill(const float (&y)[kCount], const Staging& staging) {
+#pragma unroll
+    for (int group = 0; group < kCount / 8; group += 2) {
+      const float4 z[2][2] = {{group4(y, group, 0), group4(y, group, 1)},
+                              {group4(y, group + 1, 0), group4(y, group + 1, 1)}};
+      staging.fill(z, group / 2);
+    }
+  }
+  template <int kCount, class Staging>
   __device__ static __forceinline__ void leave(const TilePart& part, const Staging& staging) {
-    staging.leave(part.column, part.row[0]);
+    staging.template leave<kCount / 16>(part.column, part.row[0]);
   }
 
   template <int kCount, class Staging>
-  __device__ static __forceinline__ void run(const float (&d)[kCount], const EpilogueArgs& a,
+  __device__ static __forceinline__ void run(float (&d)[kCount], const EpilogueArgs& a,
                                              const TilePart& part, const Staging& staging) {
+    compute(d, a, part);
 #pragma unroll
     for (int group = 0; group < kCount / 8; group += 2) {
-      float4 z[2][2];
-      pair(d, a, part.column, group, z, 0);
+      const float4 z[2][2] = {{group4(d, group, 0), group4(d, group, 1)},
+                              {group4(d, group + 1, 0), group4(d, group + 1, 1)}};
       staging.store(z, part.column + 16 * group, part.row[0], group / 2);
-    }
-  }
-
- private:
-  /// Groups `group` and the next of 16 columns, to z[first] and the next.
-  template <int kCount, int kGroups>
-  __device__ static __forceinline__ void pair(const float (&d)[kCount], const EpilogueArgs& a,
-                                              int column, int group, float4 (&z)[kGroups][2],
-                                              int first) {
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        z[first + i][h] = map4(group4(d, group + i, h), [&](float x) { return x * a.gain; });
-      }
-    }
-    if (!a.bias) return;
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int at = column + 16 * (group + i);
-      const float4 bias = load4<false>(a.bias + at, a.n - at, true);
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        z[first + i][h] = map4(group4(d, group + i, h), bias,
-                               [&](float x, float b) { return fmaf(x, a.gain, b); });
-      }
     }
   }
 };

@@ -23,11 +23,18 @@ struct Config : Shape<SchemeT, kColumnsT, kSideBySideT ? 64 : 128,
   static constexpr bool kSideBySide = kSideBySideT;
   static constexpr int kResident = kResidentT;
   static constexpr int kReleases = 8;  ///< warps that read a stage
-  static constexpr std::uint32_t kStagingBytes = 8 * 2 * kBoxBytes;
   static constexpr std::uint32_t kResidentBytes = kResident * Base::kWBytes;
   static constexpr std::uint32_t kStageBytes = Base::kXBytes + (kResident ? 0 : Base::kWBytes);
-  static constexpr int kStages =
-      at_most((kSharedMost - kStagingBytes - kResidentBytes) / kStageBytes, 4);
+  static constexpr int stages_beside(int boxes) {
+    return at_most((kSharedMost - 8 * boxes * kBoxBytes - kResidentBytes) / kStageBytes, 4);
+  }
+  /// Staging memory of a warp. If the whole tile fits without costing a stage, results leave late:
+  /// beside the first products of the next tile.
+  static constexpr bool kLate =
+      !kSideBySide && Base::kIntervals == 1 && stages_beside(4) == stages_beside(2);
+  static constexpr int kBoxes = kLate ? 4 : 2;
+  static constexpr std::uint32_t kStagingBytes = 8 * kBoxes * kBoxBytes;
+  static constexpr int kStages = stages_beside(kBoxes);
   static constexpr std::uint32_t kSharedBytes =
       kStages * kStageBytes + kResidentBytes + kStagingBytes + kSharedRest;
   static_assert(kStages >= 2, "copies run beside products");
@@ -105,16 +112,41 @@ struct Consumer {
 
   /// One tile: `sum` is what it says.
   __device__ __forceinline__ void multiply(int tile_out) {
-#pragma unroll
-    for (int i = 0; i < T::kColumns / 2; ++i) sum[i] = 0;
-    const float* ratios =
-        p.w.ratio + (tile_out * T::kTileColumns + first_column) / kBlock * p.w.ratio_out_stride;
-    load_ratio(ratios);
+    clear();
+    const float* ratios = first_ratios(tile_out);
     for (int c = 0; c < p.w.chunks; ++c) {
       if (c + 1 < p.w.chunks) ratios += p.w.ratio_chunk_stride;
 #pragma unroll
       for (int interval = 0; interval < T::kIntervals; ++interval) step(c, interval, ratios);
     }
+  }
+  /// The same, with the last tile's `sum` still there at first: `beside` is done while the first
+  /// products run, `after` when they are complete; both may read it. Not for all kernels: one more
+  /// copy of the products' code costs some of them registers.
+  template <class Beside, class After>
+  __device__ __forceinline__ void multiply(int tile_out, Beside beside, After after) {
+    static_assert(T::kIntervals == 1, "the first products are a chunk's");
+    const float* ratios = first_ratios(tile_out);
+    if (p.w.chunks > 1) ratios += p.w.ratio_chunk_stride;
+    step(0, 0, ratios, beside, [&] {
+      after();
+      clear();
+    });
+    for (int c = 1; c < p.w.chunks; ++c) {
+      if (c + 1 < p.w.chunks) ratios += p.w.ratio_chunk_stride;
+      step(c, 0, ratios);
+    }
+  }
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int i = 0; i < T::kColumns / 2; ++i) sum[i] = 0;
+  }
+  __device__ __forceinline__ const float* first_ratios(int tile_out) {
+    const float* ratios =
+        p.w.ratio + (tile_out * T::kTileColumns + first_column) / kBlock * p.w.ratio_out_stride;
+    load_ratio(ratios);
+    return ratios;
   }
 
   /// Scales of w for the next chunk, one chunk ahead: few tiles leave them outside of the L1 cache.
@@ -125,6 +157,12 @@ struct Consumer {
 
   /// Products of one interval. After the very last one, the next is whatever the stage holds.
   __device__ __forceinline__ void step(int c, int interval, const float* next_ratios) {
+    step(
+        c, interval, next_ratios, [] {}, [] {});
+  }
+  template <class Beside, class After>
+  __device__ __forceinline__ void step(int c, int interval, const float* next_ratios, Beside beside,
+                                       After after) {
     // A chunk's stage comes with its last interval, whose successor it holds; with two intervals
     // the first one needs w of the coming stage and x of this one.
     const bool ends_chunk = interval == T::kIntervals - 1;
@@ -145,11 +183,13 @@ struct Consumer {
     // stays on this side, instead of waiting in line behind the products.
     take_turn(group + (piece.exponents == 0 ? 1 : 0));
     start_products<T, kTransposed>(d, fragment, w_columns(c), interval);
+    beside();
     wgmma_wait<1>();
     give_turn(1 - group);
     wgmma_wait<0>();
     pin(d);
     if (T::kIntervals == 1) ring.release();
+    after();
     promote<T>(sum, d, fragment.scale, ratio);
     if (ends_chunk) load_ratio(next_ratios);
     split(piece, fragment);
@@ -163,12 +203,34 @@ __device__ void consume(const Ring<T>& ring, const CUtensorMap& y_map, const Pro
   const Staging staging = warp_staging(ring, y_map, static_cast<int>(threadIdx.x) / 32 - 4);
   Consumer<T, kTransposed> consumer(p, ring);
   consumer.begin();
-  for (; walk.more(p); walk.advance(p)) {
-    consumer.multiply(walk.out);
-    const TilePart part =
-        tile_part<T>(walk.row, walk.out, args, consumer.first_row, consumer.first_column);
-    report_bad_rows(consumer.sum, args, part);
-    Epilogue::run(consumer.sum, args, part, staging);
+  const auto place = [&](const TileWalk& at) {
+    return tile_part<T>(at.row, at.out, args, consumer.first_row, consumer.first_column);
+  };
+  if constexpr (T::kLate && kSteps<Epilogue>) {
+    constexpr int kCount = T::kColumns / 2;
+    if (walk.more(p)) consumer.multiply(walk.out);
+    while (walk.more(p)) {
+      const TilePart last = place(walk);
+      report_bad_rows(consumer.sum, args, last);
+      Epilogue::compute(consumer.sum, args, last);
+      staging.wait_free();
+      walk.advance(p);
+      if (walk.more(p)) {
+        consumer.multiply(
+            walk.out, [&] { Epilogue::fill(consumer.sum, staging); },
+            [&] { Epilogue::template leave<kCount>(last, staging); });
+      } else {
+        Epilogue::fill(consumer.sum, staging);
+        Epilogue::template leave<kCount>(last, staging);
+      }
+    }
+  } else {
+    for (; walk.more(p); walk.advance(p)) {
+      consumer.multiply(walk.out);
+      const TilePart part = place(walk);
+      report_bad_rows(consumer.sum, args, part);
+      Epilogue::run(consumer.sum, args, part, staging);
+    }
   }
   if (consumer.group == 0) take_turn(0);  // the last one that was given
   tma_store_wait_read<0>();

@@ -17,7 +17,8 @@ struct BroadConfig : Shape<SchemeT, 64, 128, 256, kIntervalT> {
   static constexpr int kParts = 4;
   static constexpr int kReleases = 8;
   static constexpr std::uint32_t kResidentBytes = 0;
-  static constexpr std::uint32_t kStagingBytes = 8 * 2 * kBoxBytes;
+  static constexpr int kBoxes = 2;  ///< of a warp
+  static constexpr std::uint32_t kStagingBytes = 8 * kBoxes * kBoxBytes;
   static constexpr std::uint32_t kStageBytes = Base::kXBytes + Base::kWBytes;
   static constexpr int kStages = at_most((kSharedMost - kStagingBytes) / kStageBytes, 4);
   static constexpr std::uint32_t kSharedBytes = kStages * kStageBytes + kStagingBytes + kSharedRest;
@@ -101,9 +102,11 @@ struct BroadConsumer {
   __device__ __forceinline__ void finish(const TileWalk& walk, int part) {
     const TilePart at = place(walk, part);
     if (part == 0) report_bad_rows(sum[part], args, at);
-    if constexpr (kTwoSteps<Epilogue>) {
-      Epilogue::fill(sum[part], args, at, staging);
-      if (part == T::kParts - 1) Epilogue::leave(at, staging);
+    if constexpr (kSteps<Epilogue>) {
+      Epilogue::compute(sum[part], args, at);
+      staging.wait_free();
+      Epilogue::fill(sum[part], staging);
+      if (part == T::kParts - 1) Epilogue::template leave<T::kColumns / 2>(at, staging);
     } else {
       Epilogue::run(sum[part], args, at, staging);
     }
@@ -127,8 +130,8 @@ struct BroadConsumer {
 #pragma unroll
     for (int part = 0; part < T::kParts; ++part) {
       multiply(walk.out, last, part, [&] {
-        if constexpr (kTwoSteps<Epilogue>) {
-          if (part > 0) Epilogue::leave(place(walk, part - 1), staging);
+        if constexpr (kSteps<Epilogue>) {
+          if (part > 0) Epilogue::template leave<T::kColumns / 2>(place(walk, part - 1), staging);
         }
       });
       finish(walk, part);

@@ -28,7 +28,8 @@ struct PlanesConfig {
   static constexpr std::uint32_t kWBytes = kOutBlocks * S::kWords * kBlockBytes;
   static constexpr std::uint32_t kResidentBytes = kResident * kSlices * kWBytes;
   static constexpr std::uint32_t kStageBytes = kXBytes + (kResident ? 0 : kWBytes);
-  static constexpr std::uint32_t kBoxesBytes = 8 * 2 * kBoxBytes;
+  static constexpr int kBoxes = 2;  ///< of a warp
+  static constexpr std::uint32_t kBoxesBytes = 8 * kBoxes * kBoxBytes;
   static constexpr int kStages =
       at_most((kSharedMost - kBoxesBytes - kResidentBytes) / (kStageBytes + kRows), 4);
   /// Boxes of results, then the exponents of each stage.

@@ -19,7 +19,8 @@ struct TeamConfig : Shape<SchemeT, 64, 64, 64, kIntervalT> {
   static constexpr int kTeam = 2, kCluster = kClusterT, kMembers = kTeam * kCluster;
   static constexpr int kReleases = 4;  ///< one warpgroup reads a stage
   static constexpr std::uint32_t kResidentBytes = 0;
-  static constexpr std::uint32_t kStagingBytes = 4 * 2 * kBoxBytes;
+  static constexpr int kBoxes = 2;  ///< of a warp
+  static constexpr std::uint32_t kStagingBytes = 4 * kBoxes * kBoxBytes;
   /// Of a message: 128 threads send 32 sums and two scales each.
   static constexpr std::uint32_t kMessageBytes = 128 * (32 + 2) * 4;
   static constexpr std::uint32_t kMailBytes = (kMembers - 1) * kMessageBytes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "cuda/gemm/device.hpp"
 #include "cuda/gemm/tensor_map.hpp"
@@ -34,6 +35,23 @@ std::int64_t tiles_out(const Kernel& kernel, const PackedOperand& w) {
 std::int64_t at_once(const Kernel& kernel, int multiprocessors) {
   return std::int64_t{multiprocessors} / kernel.cluster *
          std::max(1, kernel.blocks_per_multiprocessor);
+}
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Microseconds of a product with tile shape `kind`.
+double estimate(const KernelsByTile& kernels, std::size_t kind, std::int64_t m,
+                const PackedOperand& w, int multiprocessors) {
+  const Kernel& kernel = kernels[kind];
+  if (!kernel.function) return kNever;
+  const std::int64_t tiles = ceil_divide(m, kernel.rows) * tiles_out(kernel, w);
+  if (kernel.resident_chunks) {
+    // Filling the shared memory pays from a few tiles per block on.
+    if (w.chunks > kernel.resident_chunks || tiles_out(kernel, w) > multiprocessors) return kNever;
+    if (tiles < 3 * multiprocessors) return kNever;
+  }
+  const auto rounds = static_cast<double>(ceil_divide(tiles, at_once(kernel, multiprocessors)));
+  return kStart + rounds * (w.chunks * kCost[kind].chunk + kCost[kind].once);
 }
 
 /// The tiles of a product and the blocks, or clusters of blocks, that walk over them.
@@ -84,21 +102,30 @@ void start(const Kernel& kernel, KernelFamily family, const Grid& grid, void** a
 
 TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
                        int multiprocessors) {
-  TileChoice best{TileKind::wide, 0};
+  TileChoice best{TileKind::wide, kNever};
+  for (std::size_t i = 0; i < kTileKinds; ++i) {
+    const double time = estimate(kernels, i, m, w, multiprocessors);
+    if (time < best.microseconds) best = {static_cast<TileKind>(i), time};
+  }
+  return best;
+}
+
+std::int64_t rows_at_once(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
+                          int multiprocessors) {
+  double best = choose_tile(kernels, m, w, multiprocessors).microseconds;
+  std::int64_t rows = m;
   for (std::size_t i = 0; i < kTileKinds; ++i) {
     const Kernel& kernel = kernels[i];
     if (!kernel.function) continue;
-    const std::int64_t tiles = ceil_divide(m, kernel.rows) * tiles_out(kernel, w);
-    if (kernel.resident_chunks) {
-      // Filling the shared memory pays from a few tiles per block on.
-      if (w.chunks > kernel.resident_chunks || tiles_out(kernel, w) > multiprocessors) continue;
-      if (tiles < 3 * multiprocessors) continue;
-    }
-    const double rounds = static_cast<double>(ceil_divide(tiles, at_once(kernel, multiprocessors)));
-    const double time = kStart + rounds * (w.chunks * kCost[i].chunk + kCost[i].once);
-    if (best.microseconds == 0 || time < best.microseconds) best = {static_cast<TileKind>(i), time};
+    const std::int64_t out = tiles_out(kernel, w), round = at_once(kernel, multiprocessors);
+    const std::int64_t rounds = ceil_divide(m, kernel.rows) * out / round;
+    const std::int64_t head = rounds * round / out * kernel.rows;
+    if (head == 0 || head >= m) continue;
+    const double time = estimate(kernels, i, head, w, multiprocessors) +
+                        choose_tile(kernels, m - head, w, multiprocessors).microseconds;
+    if (time < best) best = time, rows = head;
   }
-  return best;
+  return rows;
 }
 
 void prepare(const Kernel& kernel) {

@@ -18,6 +18,11 @@ struct TileChoice {
 TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
                        int multiprocessors);
 
+/// How many rows the next of several launches should take: m, or as many as fill the device a whole
+/// number of times, if tiles of another shape are better for the rest.
+std::int64_t rows_at_once(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
+                          int multiprocessors);
+
 /// Allows the kernel its shared memory. Once per kernel and device.
 void prepare(const Kernel& kernel);
 

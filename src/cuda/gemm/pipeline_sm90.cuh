@@ -244,48 +244,49 @@ __device__ __forceinline__ void promote(float (&sum)[T::kColumns / 2],
 struct Staging {
   static constexpr bool kExists = true;
   const CUtensorMap& map;
-  std::uint32_t boxes;  ///< the warp's two
+  std::uint32_t boxes;  ///< the warp's
   int lane;
 
-  /// 16 rows x 32 columns of the warp, from `column` and `row` of lane 0 on; boxes alternate.
+  /// 16 rows x 32 columns of the warp, from `column` and `row` of lane 0 on; two boxes alternate.
   __device__ __forceinline__ void store(const float4 (&z)[2][2], int column, std::int64_t row,
                                         int turn) const {
-    const std::uint32_t box = boxes + turn % 2 * kBoxBytes;
     if (lane == 0) tma_store_wait_read<1>();
     __syncwarp();
-    fill(box, z, 0);
+    fill(z, turn % 2);
     fence_async_shared();
     __syncwarp();
-    tma_store(map, box, column, static_cast<int>(row), lane == 0);
+    send(column, row, turn % 2);
   }
 
-  /// 64 columns into both boxes; `leave` sends them on.
-  __device__ __forceinline__ void fill_block(const float4 (&z)[4][2]) const {
-    if (lane == 0) tma_store_wait_read<0>();
+  /// The same in steps, for all boxes: they are free; 32 columns into one; all that were filled
+  /// leave.
+  __device__ __forceinline__ void wait_free() const {
+    tma_store_wait_read<0>();
     __syncwarp();
-    fill(boxes, z, 0);
-    fill(boxes + kBoxBytes, z, 2);
   }
-  __device__ __forceinline__ void leave(int column, std::int64_t row) const {
-    fence_async_shared();
-    __syncwarp();
-    tma_store(map, boxes, column, static_cast<int>(row), lane == 0);
-    tma_store(map, boxes + kBoxBytes, column + 32, static_cast<int>(row), lane == 0);
-  }
-
- private:
-  template <int kGroups>
-  __device__ __forceinline__ void fill(std::uint32_t box, const float4 (&z)[kGroups][2],
-                                       int first) const {
+  __device__ __forceinline__ void fill(const float4 (&z)[2][2], int box) const {
     const int r = row_in_group() % 16, quad = lane % 4;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        store_shared_float4(box + (r + 8 * h) * 128 + (((4 * i + quad) ^ (r % 8)) << 4),
-                            z[first + i][h]);
+        store_shared_float4(
+            boxes + box * kBoxBytes + (r + 8 * h) * 128 + (((4 * i + quad) ^ (r % 8)) << 4),
+            z[i][h]);
       }
     }
+  }
+  template <int kBoxes>
+  __device__ __forceinline__ void leave(int column, std::int64_t row) const {
+    fence_async_shared();
+    __syncwarp();
+#pragma unroll
+    for (int box = 0; box < kBoxes; ++box) send(column + 32 * box, row, box);
+  }
+
+ private:
+  __device__ __forceinline__ void send(int column, std::int64_t row, int box) const {
+    tma_store(map, boxes + box * kBoxBytes, column, static_cast<int>(row), lane == 0);
   }
 };
 
@@ -293,7 +294,7 @@ struct Staging {
 template <class T>
 __device__ __forceinline__ Staging warp_staging(const Ring<T>& ring, const CUtensorMap& y_map,
                                                 int warp) {
-  return {y_map, ring.staging() + __shfl_sync(~0u, warp, 0) * 2 * kBoxBytes,
+  return {y_map, ring.staging() + __shfl_sync(~0u, warp, 0) * T::kBoxes * kBoxBytes,
           static_cast<int>(threadIdx.x) % 32};
 }
 
