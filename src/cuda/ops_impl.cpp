@@ -9,6 +9,7 @@
 #include "cuda/network/attention.hpp"
 #include "cuda/network/readout.hpp"
 #include "cuda/network/row_ops.hpp"
+#include "cuda/recordings.hpp"
 
 namespace trine::cuda {
 namespace {
@@ -49,6 +50,10 @@ class OpsImpl final : public Ops<Real, kDevice> {
   }
 
   std::shared_ptr<void> use() override { return std::make_shared<CurrentDevice>(device_); }
+
+  void repeat(std::span<const std::int64_t> key, const std::function<void()>& work) override {
+    recordings_.run(key, work, stream_);
+  }
 
   std::unique_ptr<PackedLinear<Real, kDevice>> pack(const LinearWeights<Real>& w) override {
     return linears_.pack(w);
@@ -121,6 +126,7 @@ class OpsImpl final : public Ops<Real, kDevice> {
   Linears<Real> linears_;
   ListBuilder list_;
   EdgeBuilder edges_;
+  Recordings recordings_;
 };
 
 }  // namespace

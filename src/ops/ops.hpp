@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "ops/attention.hpp"
@@ -29,6 +31,12 @@ class Ops {
   virtual std::int64_t available_memory() const = 0;
   /// Makes the device the calling thread's until the result is gone.
   [[nodiscard]] virtual std::shared_ptr<void> use() { return nullptr; }
+  /// Does `work`, whose operations and all of their arguments follow from `key` alone. A device may
+  /// record them and start them all at once when the key comes again.
+  virtual void repeat(std::span<const std::int64_t> key, const std::function<void()>& work) {
+    static_cast<void>(key);
+    work();
+  }
   /// Edges that the network should see at a time for its intermediates to stay in fast memory.
   virtual std::int64_t preferred_edges() const = 0;
 

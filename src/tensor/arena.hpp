@@ -21,6 +21,7 @@ class Arena {
     used_ = 0;
   }
 
+  const std::byte* data() const { return memory_.data(); }
   std::size_t used() const { return used_; }
   /// Frees everything that was taken after `mark`, an earlier value of `used`.
   void rewind(std::size_t mark) { used_ = mark; }

@@ -2,13 +2,28 @@
 //
 // Copies use the legacy default stream by name, so that a program compiled for per-thread default
 // streams gets the same one. Every blocking stream waits for it, and it for them.
+#include "cuda/memory/device_memory.hpp"
+
 #include <cuda_runtime.h>
+
+#include <atomic>
 
 #include "base/check.hpp"
 #include "cuda/gemm/device.hpp"
 #include "tensor/transfer.hpp"
 
-namespace trine::detail {
+namespace trine {
+namespace {
+
+std::atomic<std::int64_t> frees{0};
+
+}  // namespace
+
+std::int64_t cuda::count_of_frees() {
+  return frees.load();
+}
+
+namespace detail {
 namespace {
 
 using cuda::check_cuda;
@@ -51,6 +66,7 @@ void free_device(void* memory) noexcept {
   // Kernels may still use it. cudaFree waits for them too, but as a habit, not by its contract.
   cudaDeviceSynchronize();
   cudaFree(memory);
+  ++frees;
 }
 
 void copy_to_device(void* to, const void* from, std::size_t bytes) {
@@ -61,4 +77,5 @@ void copy_from_device(void* to, const void* from, std::size_t bytes) {
   copy(to, from, bytes, cudaMemcpyDeviceToHost);
 }
 
-}  // namespace trine::detail
+}  // namespace detail
+}  // namespace trine

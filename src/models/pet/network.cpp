@@ -83,11 +83,13 @@ class Network<Real, S>::Pass {
         }
       }
     }
-    ops_.convert(in_.weight, all_.weight);
   }
 
   void forward(std::vector<Prediction<Real, S>>& predictions);
-  void backward(NetworkGradient<S>& gradient);
+  void backward();
+  /// Where `backward` leaves its results.
+  Vector<double, S> d_weight() const { return all_.d_weight; }
+  Vector<Vec3, S> d_vector() const { return all_.d_vector; }
 
  private:
   bool residual() const { return config_.featurizer == Featurizer::residual; }
@@ -198,6 +200,7 @@ void Network<Real, S>::Pass::predict(std::size_t readout, Matrix<Real, S> edge,
 
 template <class Real, MemSpace S>
 void Network<Real, S>::Pass::forward(std::vector<Prediction<Real, S>>& predictions) {
+  ops_.convert(in_.weight, all_.weight);
   for (auto& p : predictions) ops_.set_zero(bytes_of(p.values));
   if (policy_ != TapePolicy::none) {
     ops_.set_zero(bytes_of(all_.d_weight));
@@ -269,14 +272,12 @@ void Network<Real, S>::Pass::gnn_gradient(std::size_t layer, Matrix<Real, S> d_n
 }
 
 template <class Real, MemSpace S>
-void Network<Real, S>::Pass::backward(NetworkGradient<S>& gradient) {
+void Network<Real, S>::Pass::backward() {
   for (std::size_t l = layers(); l-- > 0;) {
     combination_gradient(l);
     gnn_gradient(l, all_.d_node[residual() ? l : 0]);
   }
   ops_.accumulate(all_.d_weight_mask, all_.d_weight);
-  gradient.d_weight = all_.d_weight;
-  gradient.d_vector = all_.d_vector;
 }
 
 template <class Real, MemSpace S>
@@ -296,9 +297,43 @@ void Network<Real, S>::run(const NetworkInput<Real, S>& input,
   }
   bytes_ = bytes(policy);
   arena_.reserve(std::max<std::size_t>(bytes_, 1));
-  Pass pass(*this, input, std::move(chunks), policy, gradient ? gradient->seed : 1.0);
-  pass.forward(predictions);
-  if (gradient) pass.backward(*gradient);
+  Pass pass(*this, input, chunks, policy, gradient ? gradient->seed : 1.0);
+  const auto work = [&] {
+    pass.forward(predictions);
+    if (gradient) pass.backward();
+  };
+  if (chunks.size() == 1) {
+    ops_.repeat(repeat_key(input, predictions, policy), work);
+  } else {
+    work();
+  }
+  if (!gradient) return;
+  gradient->d_weight = pass.d_weight();
+  gradient->d_vector = pass.d_vector();
+}
+
+/// Everything that the steps of a pass depend on: sizes, and where each array lies.
+template <class Real, MemSpace S>
+std::vector<std::int64_t> Network<Real, S>::repeat_key(
+    const NetworkInput<Real, S>& in, const std::vector<Prediction<Real, S>>& predictions,
+    TapePolicy policy) const {
+  std::vector<std::int64_t> key = {in.atoms(), in.edges(), in.conditioning.rows,
+                                   static_cast<std::int64_t>(policy)};
+  const auto add = [&](const void* p) { key.push_back(reinterpret_cast<std::intptr_t>(p)); };
+  for (const void* p :
+       {static_cast<const void*>(in.offsets.data), static_cast<const void*>(in.reverse.data),
+        static_cast<const void*>(in.species.data), static_cast<const void*>(in.edge_species.data),
+        static_cast<const void*>(in.vector.data), static_cast<const void*>(in.weight.data),
+        static_cast<const void*>(in.conditioning.data), static_cast<const void*>(in.structure.data),
+        static_cast<const void*>(arena_.data())}) {
+    add(p);
+  }
+  for (const auto& p : predictions) {
+    add(p.target);
+    add(p.values.data);
+    add(p.features.data);
+  }
+  return key;
 }
 
 #define TRINE_INSTANTIATE(Real, S) template class Network<Real, S>;

@@ -59,6 +59,10 @@ class Network {
  private:
   class Pass;
 
+  std::vector<std::int64_t> repeat_key(const NetworkInput<Real, S>& input,
+                                       const std::vector<Prediction<Real, S>>& predictions,
+                                       TapePolicy policy) const;
+
   PetConfig config_;
   Ops<Real, S>& ops_;
   PetWeights<Real, S> weights_;
