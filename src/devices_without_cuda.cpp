@@ -7,4 +7,8 @@ CudaDevices cuda_devices() {
   return {.found = {}, .reason = "this build of trine has no CUDA"};
 }
 
+std::size_t cuda_memory_in_use(int) {
+  return 0;
+}
+
 }  // namespace trine

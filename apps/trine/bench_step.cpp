@@ -16,6 +16,7 @@
 #include "options.hpp"
 #include "output_file.hpp"
 #include "table.hpp"
+#include "trine/devices.hpp"
 #include "trine/error.hpp"
 #include "trine/model.hpp"
 #include "trine/structure_io.hpp"
@@ -31,8 +32,9 @@ struct Timing {
   std::string name;
   double median_ms = 0;
   double min_ms = 0;
-  int threads = 0;
-  Result result;  ///< of the last evaluation
+  int threads = 0;     ///< 0 on a GPU
+  double gpu_mib = 0;  ///< of a GPU's memory in use afterwards
+  Result result;       ///< of the last evaluation
 };
 
 double median(std::vector<double> values) {
@@ -44,7 +46,8 @@ double median(std::vector<double> values) {
 /// Energy and forces `repeats` times after one warm-up, neighbour list included.
 Timing time_steps(Model& model, const Structure& frame, int repeats) {
   Timing timing;
-  timing.threads = model.options().threads;
+  const int gpu = cuda_device_number(model.options().device);
+  timing.threads = gpu < 0 ? model.options().threads : 0;
   timing.result = model.evaluate(frame);
   std::vector<double> times;
   for (int i = 0; i < repeats; ++i) {
@@ -56,6 +59,7 @@ Timing time_steps(Model& model, const Structure& frame, int repeats) {
   }
   timing.median_ms = median(times);
   timing.min_ms = *std::min_element(times.begin(), times.end());
+  if (gpu >= 0) timing.gpu_mib = static_cast<double>(cuda_memory_in_use(gpu)) / 0x1p20;
   return timing;
 }
 
@@ -153,6 +157,7 @@ Json BenchStep::as_json(const std::string& path, const Structure& frame, const T
           {"median_ms", step.median_ms},
           {"min_ms", step.min_ms},
           {"peak_rss_mib", peak},
+          {"gpu_mib", step.gpu_mib},
           {"threads", step.threads},
           {"precision", flags_.precision},
           {"repeats", repeats_}};
@@ -182,6 +187,7 @@ void BenchStep::print_table(const Structure& frame, const std::vector<Timing>& t
   }
   fmt::print("{}\npeak memory {} MiB (program and step; read before the baseline ran)\n",
              table.text(), fixed(peak, 1));
+  if (step.gpu_mib > 0) fmt::print("GPU memory in use {} MiB\n", fixed(step.gpu_mib, 1));
 }
 
 void BenchStep::run() {

@@ -25,6 +25,10 @@ struct CudaDevices {
 /// Never throws for a missing driver or GPU: the reason says what is missing.
 CudaDevices cuda_devices();
 
+/// Bytes of a GPU's memory that are taken, by whatever program. A model's memory grows and never
+/// shrinks, so after an evaluation this is its peak, together with the CUDA context's share.
+std::size_t cuda_memory_in_use(int device);
+
 /// Number of the GPU that `device` means, -1 for the CPU: "cpu"; "cuda", the first GPU; "cuda:N";
 /// or "auto", the first GPU that can be used, else the CPU. Throws `Error(usage)` for other names
 /// and `Error(not_supported)`, with the reason, for a GPU that cannot be used.

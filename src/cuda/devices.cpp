@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include "cuda/gemm/device.hpp"
+
 namespace trine {
 namespace {
 
@@ -39,6 +41,13 @@ CudaDevices cuda_devices() {
   for (int number = 0; number < count; ++number) devices.found.push_back(describe(number));
   if (count == 0) devices.reason = "this machine has no GPU";
   return devices;
+}
+
+std::size_t cuda_memory_in_use(int device) {
+  const cuda::CurrentDevice current(device);
+  std::size_t free = 0, total = 0;
+  cuda::check_cuda(cudaMemGetInfo(&free, &total), "ask for free memory");
+  return total - free;
 }
 
 }  // namespace trine
