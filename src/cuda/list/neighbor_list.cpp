@@ -1,0 +1,65 @@
+#include "cuda/list/neighbor_list.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "base/check.hpp"
+#include "cuda/gemm/device.hpp"
+#include "cuda/list/pairs.hpp"
+#include "cuda/list/problem.hpp"
+
+namespace trine::cuda {
+namespace {
+
+template <class T>
+void copy_to_host(T* to, const T* from, cudaStream_t stream) {
+  check_cuda(cudaMemcpyAsync(to, from, sizeof(T), cudaMemcpyDeviceToHost, stream), "copy a number");
+}
+
+[[noreturn]] void fail_about(const Grid* on_device, double cutoff, cudaStream_t stream) {
+  Grid grid;
+  copy_to_host(&grid, on_device, stream);
+  check_cuda(cudaStreamSynchronize(stream), "find what is wrong with a structure");
+  fail_with(static_cast<ListProblem>(grid.problem >> 32),
+            static_cast<std::int64_t>(grid.problem & 0xffffffffU), grid.times, cutoff);
+}
+
+}  // namespace
+
+struct ListBuilder::Scratch {
+  Bins bins;
+  Scan scan;
+};
+
+ListBuilder::ListBuilder() : scratch_(std::make_unique<Scratch>()) {}
+ListBuilder::~ListBuilder() = default;
+
+void ListBuilder::build(const NeighborListArgs<MemSpace::device>& args, cudaStream_t stream) {
+  const BatchArrays batch(args.atoms);
+  check(batch.atoms <= std::numeric_limits<std::int32_t>::max(), ErrorCode::not_supported,
+        "{} atoms are more than 32-bit indices can name, split the batch", batch.atoms);
+  check(std::isfinite(args.cutoff) && args.cutoff > 0, ErrorCode::bad_input,
+        "the cutoff is {} Angstrom, give a positive number", args.cutoff);
+  NeighborList<MemSpace::device>& list = *args.list;
+  list.offsets.resize(batch.atoms + 1);
+  check_cuda(cudaMemsetAsync(list.offsets.data() + batch.atoms, 0, sizeof(std::int64_t), stream),
+             "clear memory");
+  std::int64_t total = 0;
+  if (batch.atoms > 0) {
+    scratch_->bins.sort(batch, args.cutoff, stream);
+    const BinArrays bins = scratch_->bins.arrays();
+    count_pairs(batch, bins, args.cutoff, list.offsets.data(), stream);
+    scratch_->scan.exclusive(list.offsets.data(), batch.atoms + 1, stream);
+    unsigned long long first_problem = kNoProblem;
+    copy_to_host(&total, list.offsets.data() + batch.atoms, stream);
+    copy_to_host(&first_problem, bins.first_problem, stream);
+    check_cuda(cudaStreamSynchronize(stream), "build a neighbour list");
+    if (first_problem != kNoProblem) fail_about(bins.grids + first_problem, args.cutoff, stream);
+  }
+  list.neighbor.resize(total);
+  list.shift.resize(total);
+  if (total == 0) return;
+  fill_pairs(batch, scratch_->bins.arrays(), args.cutoff, ListArrays(list), stream);
+}
+
+}  // namespace trine::cuda

@@ -1,1 +1,0 @@
-#include "cuda/list/neighbor_list.hpp"
