@@ -7,13 +7,12 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/check.hpp"
+#include "cuda/linear/rows.hpp"
 #include "ops/linear.hpp"
 #include "trine/gemm.hpp"
 
 namespace trine::cuda {
-
-template <class T>
-using DeviceRows = Matrix<T, MemSpace::device>;
 
 /// `Linears` for one kind of product.
 template <class Real>
@@ -34,26 +33,14 @@ std::unique_ptr<LinearBackend<float>> make_gemm_linears(int device, cudaStream_t
 template <class Real>
 std::unique_ptr<LinearBackend<Real>> make_plain_linears(cudaStream_t stream);
 
-/// Columns from one row to the next such that all rows start at multiples of 16 bytes.
-template <class Real>
-constexpr std::int64_t aligned_columns(std::int64_t columns) {
-  constexpr std::int64_t unit = 16 / sizeof(Real);
-  return (columns + unit - 1) / unit * unit;
-}
-
-/// Do all rows start at multiples of 16 bytes? A matrix that is not there does not matter.
-template <class Real>
-bool has_aligned_rows(DeviceRows<const Real> m) {
-  return reinterpret_cast<std::uintptr_t>(m.data) % 16 == 0 &&
-         m.stride == aligned_columns<Real>(m.stride);
-}
-
 /// Rows of `columns` numbers that fit into `bytes`: whole tiles of a product if possible.
 template <class Real>
 std::int64_t rows_in(std::int64_t bytes, std::int64_t columns) {
-  const std::int64_t rows =
-      bytes / (static_cast<std::int64_t>(sizeof(Real)) * aligned_columns<Real>(columns));
-  return rows > 128 ? rows / 128 * 128 : std::max<std::int64_t>(rows, 1);
+  const std::int64_t row = static_cast<std::int64_t>(sizeof(Real)) * aligned_columns<Real>(columns);
+  check(row <= bytes, ErrorCode::not_supported,
+        "a layer of {} columns is too wide for a GPU, run the model on the CPU", columns);
+  const std::int64_t rows = bytes / row;
+  return rows > 128 ? rows / 128 * 128 : rows;
 }
 
 template <class T>

@@ -12,9 +12,11 @@ namespace {
 
 constexpr MemSpace kDevice = MemSpace::device;
 
-/// What needs rows of memory between two kernels goes panel by panel. Large enough that the ends of
-/// the launches do not count.
-constexpr std::int64_t kPanelBytes = std::int64_t{256} << 20;
+/// What needs rows of memory between two kernels goes panel by panel: the memory does not grow with
+/// the number of rows. Large enough that the ends of the launches hardly count.
+constexpr std::int64_t kPanelBytes = std::int64_t{128} << 20;
+/// The same for operands whose rows start anywhere, of which products make a copy.
+constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
 
 GemmActivation in_gemm(LinearActivation activation) {
   switch (activation) {
@@ -39,7 +41,11 @@ class GemmLinear final : public PackedLinear<float, kDevice> {
 class GemmLinears final : public LinearBackend<float> {
  public:
   GemmLinears(int device, cudaStream_t stream, GemmMethod method)
-      : context_(device, stream), stream_(stream), method_(method) {}
+      : context_(device, stream),
+        stream_(stream),
+        method_(method),
+        rows_(kPanelBytes / static_cast<std::int64_t>(sizeof(float))),
+        workspace_(kWorkspaceBytes) {}
 
   std::unique_ptr<PackedLinear<float, kDevice>> pack(const LinearWeights<float>& w) override {
     return std::make_unique<GemmLinear>(
@@ -47,92 +53,97 @@ class GemmLinears final : public LinearBackend<float> {
                          w.bias.empty() ? nullptr : w.bias.data, in_gemm(w.activation)));
   }
 
-  void forward(const LinearArgs<float, kDevice>& a) override {
-    if (a.x.rows == 0) return;
-    const auto& w = static_cast<const GemmLinear&>(*a.weight);
-    const auto [first, second] = a.residual;
-    if (first.empty() || second.empty()) {
-      return product(w, a, a.addend, first.empty() ? second : first, a.y);
-    }
+  void forward(const LinearArgs<float, kDevice>& args) override {
+    const auto& w = static_cast<const GemmLinear&>(*args.weight);
+    auto a = args;
+    auto& [first, second] = a.residual;
+    if (first.empty()) std::swap(first, second);
+    if (second.empty()) return product(w, a);
     // Without an activation the first residual is one more addend: the same order of sums. As for
     // the other one, each thread reads what it adds before it writes there, so y may be either.
     if (w.activation() == LinearActivation::none && a.addend.empty() && a.pre.empty()) {
-      return product(w, a, first, second, a.y);
+      a.addend = std::exchange(first, second);
+      return product(w, a);
     }
-    for_each_panel(a, a.x.rows, rows_in<float>(kPanelBytes, w.out()), [&](const auto& panel) {
-      const auto activated = rows(panel.x.rows, w.out());
-      product(w, panel, panel.addend, {}, activated);
-      finish_rows<float>(
-          {.z = activated, .addend = {}, .pre = {}, .residual = panel.residual, .y = panel.y},
-          stream_);
+    for_each_panel(args, args.x.rows, rows_in<float>(kPanelBytes, w.out()), [&](auto panel) {
+      const FinishArgs<float> sum{.z = rows(panel.x.rows, w.out()),
+                                  .addend = {},
+                                  .pre = {},
+                                  .residual = panel.residual,
+                                  .y = panel.y};
+      panel.residual = {};
+      panel.y = rows(panel.x.rows, w.out());
+      product(w, panel);
+      finish_rows(sum, stream_);
     });
   }
 
   void backward(const LinearBackwardArgs<float, kDevice>& a) override {
-    if (a.dx.rows == 0) return;
     const auto& w = static_cast<const GemmLinear&>(*a.weight);
-    if (w.activation() == LinearActivation::none) return product_backward(w, a.dy, a);
-    for_each_panel(a, a.dx.rows, rows_in<float>(kPanelBytes, w.pre()), [&](const auto& panel) {
+    if (w.activation() == LinearActivation::none) return product_backward(w, a);
+    for_each_panel(a, a.dx.rows, rows_in<float>(kPanelBytes, w.pre()), [&](auto panel) {
       const auto dz = rows(panel.dy.rows, w.pre());
       activation_backward<float>(w.activation(), panel.dy, panel.pre, dz, stream_);
-      product_backward(w, dz, panel);
+      panel.dy = dz;
+      product_backward(w, panel);
     });
   }
 
  private:
-  using Rows = DeviceRows<float>;
-  using ConstRows = DeviceRows<const float>;
-
-  void product(const GemmLinear& w, const LinearArgs<float, kDevice>& a, ConstRows addend,
-               ConstRows residual, Rows y) {
-    context_.forward(w.weight, {.m = a.x.rows,
-                                .x = a.x.data,
-                                .ldx = a.x.stride,
-                                .addend = addend.data,
-                                .ld_addend = addend.stride,
-                                .pre = a.pre.data,
-                                .ld_pre = a.pre.stride,
-                                .residual = residual.data,
-                                .ld_residual = residual.stride,
-                                .y = y.data,
-                                .ldy = y.stride,
-                                .workspace = workspace(w, a.x, has_aligned_rows<float>(a.x))});
+  /// Of the panel that is at work.
+  DeviceRows<float> rows(std::int64_t count, std::int64_t columns) const {
+    return {rows_.data(), count, columns, aligned_columns<float>(columns)};
   }
 
-  void product_backward(const GemmLinear& w, ConstRows dz,
-                        const LinearBackwardArgs<float, kDevice>& a) {
-    // The halves of dz are operands of their own.
-    const bool halves = w.activation() == LinearActivation::swiglu;
-    const bool aligned =
-        has_aligned_rows<float>(dz) && (!halves || w.out() == aligned_columns<float>(w.out()));
-    context_.backward(w.weight, {.m = a.dx.rows,
-                                 .dy = dz.data,
-                                 .ldy = dz.stride,
-                                 .add = a.write == Write::add,
-                                 .dx = a.dx.data,
-                                 .ldx = a.dx.stride,
-                                 .workspace = workspace(w, dz, aligned)});
+  /// Rows that the workspace is enough for.
+  std::int64_t workspace_rows(const GemmLinear& w) const {
+    const auto one = static_cast<std::int64_t>(context_.workspace_bytes(w.weight, 1));
+    return rows_in<std::byte>(kWorkspaceBytes, one);
   }
 
-  // Both buffers grow with the largest call so far. Kernels of earlier calls may be using what is
-  // replaced; freeing it waits for the device.
-
-  Rows rows(std::int64_t count, std::int64_t columns) {
-    const std::int64_t stride = aligned_columns<float>(columns);
-    rows_.resize(count * stride);
-    return {rows_.data(), count, columns, stride};
+  /// With residual[0] alone.
+  void product(const GemmLinear& w, const LinearArgs<float, kDevice>& args) {
+    const std::int64_t panel = has_aligned_rows<float>(args.x) ? args.x.rows : workspace_rows(w);
+    for_each_panel(args, args.x.rows, panel, [&](const auto& a) {
+      context_.forward(w.weight, {.m = a.x.rows,
+                                  .x = a.x.data,
+                                  .ldx = a.x.stride,
+                                  .addend = a.addend.data,
+                                  .ld_addend = a.addend.stride,
+                                  .pre = a.pre.data,
+                                  .ld_pre = a.pre.stride,
+                                  .residual = a.residual[0].data,
+                                  .ld_residual = a.residual[0].stride,
+                                  .y = a.y.data,
+                                  .ldy = a.y.stride,
+                                  .workspace = workspace_.data()});
+    });
   }
-  void* workspace(const GemmLinear& w, ConstRows x, bool aligned) {
-    if (aligned) return nullptr;
-    workspace_.resize(static_cast<std::int64_t>(context_.workspace_bytes(w.weight, x.rows)));
-    return workspace_.data();
+
+  /// dy: the gradient of z.
+  void product_backward(const GemmLinear& w, const LinearBackwardArgs<float, kDevice>& args) {
+    // The halves of swiglu are operands of their own.
+    const bool halves_aligned =
+        w.activation() != LinearActivation::swiglu || w.out() == aligned_columns<float>(w.out());
+    const bool aligned = has_aligned_rows<float>(args.dy) && halves_aligned;
+    const std::int64_t panel = aligned ? args.dy.rows : workspace_rows(w);
+    for_each_panel(args, args.dy.rows, panel, [&](const auto& a) {
+      context_.backward(w.weight, {.m = a.dy.rows,
+                                   .dy = a.dy.data,
+                                   .ldy = a.dy.stride,
+                                   .add = a.write == Write::add,
+                                   .dx = a.dx.data,
+                                   .ldx = a.dx.stride,
+                                   .workspace = workspace_.data()});
+    });
   }
 
   GemmContext context_;
   cudaStream_t stream_;
   GemmMethod method_;
-  Buffer<float, kDevice> rows_;           ///< dz, or y before its residuals
-  Buffer<std::byte, kDevice> workspace_;  ///< of products
+  // Never moved: recorded graphs hold their addresses.
+  const Buffer<float, kDevice> rows_;           ///< dz, or y before its residuals
+  const Buffer<std::byte, kDevice> workspace_;  ///< of products
 };
 
 }  // namespace

@@ -83,17 +83,16 @@ class LtHandle {
 template <class Real>
 class PlainLinears final : public LinearBackend<Real> {
  public:
-  explicit PlainLinears(cudaStream_t stream) : stream_(stream) { probe(); }
+  explicit PlainLinears(cudaStream_t stream)
+      : stream_(stream),
+        operand_(kPanelBytes / static_cast<std::int64_t>(sizeof(Real))),
+        result_(operand_.size()) {
+    probe();
+  }
 
   std::unique_ptr<PackedLinear<Real, MemSpace::device>> pack(
       const LinearWeights<Real>& weights) override {
-    auto packed = std::make_unique<PlainLinear<Real>>(handle_, weights);
-    // Here, so that calls allocate nothing. Buffers of earlier weights may be in use: `resize`
-    // frees them, which waits for the device.
-    const std::int64_t size = packed->panel_rows() * packed->panel_columns();
-    operand_.resize(std::max(size, operand_.size()));
-    result_.resize(std::max(size, result_.size()));
-    return packed;
+    return std::make_unique<PlainLinear<Real>>(handle_, weights);
   }
 
   void forward(const LinearArgs<Real, MemSpace::device>& args) override {
@@ -185,8 +184,8 @@ class PlainLinears final : public LinearBackend<Real> {
 
   LtHandle handle_;
   cudaStream_t stream_;
-  /// A panel of x or dz, and one of a product.
-  Buffer<Real, MemSpace::device> operand_, result_;
+  /// A panel of x or dz, and one of a product. Never moved: recorded graphs hold their addresses.
+  const Buffer<Real, MemSpace::device> operand_, result_;
 };
 
 }  // namespace

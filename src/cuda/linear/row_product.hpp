@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "cuda/linear/backend.hpp"
+#include "cuda/linear/rows.hpp"
 
 namespace trine::cuda {
 

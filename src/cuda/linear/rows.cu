@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "cuda/gemm/device.hpp"
-#include "cuda/linear/backend.hpp"
 
 namespace trine::cuda {
 namespace {

@@ -5,10 +5,28 @@
 #include <cuda_runtime.h>
 
 #include <array>
+#include <cstdint>
 
 #include "ops/linear.hpp"
 
 namespace trine::cuda {
+
+template <class T>
+using DeviceRows = Matrix<T, MemSpace::device>;
+
+/// Columns from one row to the next such that all rows start at multiples of 16 bytes.
+template <class Real>
+constexpr std::int64_t aligned_columns(std::int64_t columns) {
+  constexpr std::int64_t unit = 16 / sizeof(Real);
+  return (columns + unit - 1) / unit * unit;
+}
+
+/// Do all rows start at multiples of 16 bytes? A matrix that is not there does not matter.
+template <class Real>
+bool has_aligned_rows(DeviceRows<const Real> m) {
+  return reinterpret_cast<std::uintptr_t>(m.data) % 16 == 0 &&
+         m.stride == aligned_columns<Real>(m.stride);
+}
 
 /// pre = z + bias + addend;  y = activation(pre) + residual[0] + residual[1], added in this order.
 /// The matrices have the shapes of LinearArgs and may be empty except z and y. Each number is read
@@ -16,12 +34,12 @@ namespace trine::cuda {
 template <class Real>
 struct FinishArgs {
   LinearActivation activation = LinearActivation::none;
-  Matrix<const Real, MemSpace::device> z;  ///< (M, pre)
-  const Real* bias = nullptr;              ///< (pre) or null
-  Matrix<const Real, MemSpace::device> addend;
-  Matrix<Real, MemSpace::device> pre;
-  std::array<Matrix<const Real, MemSpace::device>, 2> residual;
-  Matrix<Real, MemSpace::device> y;  ///< (M, out)
+  DeviceRows<const Real> z;    ///< (M, pre)
+  const Real* bias = nullptr;  ///< (pre) or null
+  DeviceRows<const Real> addend;
+  DeviceRows<Real> pre;
+  std::array<DeviceRows<const Real>, 2> residual;
+  DeviceRows<Real> y;  ///< (M, out)
 };
 
 template <class Real>
@@ -29,8 +47,7 @@ void finish_rows(const FinishArgs<Real>& args, cudaStream_t stream);
 
 /// dz = dy . dactivation/dz from pre = z in natural order; dy (M, out), pre and dz (M, pre).
 template <class Real>
-void activation_backward(LinearActivation activation, Matrix<const Real, MemSpace::device> dy,
-                         Matrix<const Real, MemSpace::device> pre,
-                         Matrix<Real, MemSpace::device> dz, cudaStream_t stream);
+void activation_backward(LinearActivation activation, DeviceRows<const Real> dy,
+                         DeviceRows<const Real> pre, DeviceRows<Real> dz, cudaStream_t stream);
 
 }  // namespace trine::cuda
