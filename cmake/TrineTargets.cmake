@@ -17,12 +17,15 @@ function(trine_add_folder)
   set_property(GLOBAL APPEND PROPERTY ${ARG_PART_OF}_FOLDERS ${target})
 endfunction()
 
-# trine_add_test(<path below tests/, without _test.cpp> [LABELS ...] [LIBRARIES ...])
-# One GoogleTest program per file, named after its path; it sees the internal headers.
-# Callable from any folder: the path always counts from tests/.
+# trine_add_test(<path below tests/, without _test.cpp> [NAME ...] [LABELS ...] [LIBRARIES ...])
+# One GoogleTest program per file, named after NAME, which is the path if it is left out; it sees the
+# internal headers. Callable from any folder: the path always counts from tests/.
 function(trine_add_test path)
-  cmake_parse_arguments(ARG "" "" "LABELS;LIBRARIES" ${ARGN})
-  string(REPLACE "/" "_" name "${path}")
+  cmake_parse_arguments(ARG "" "NAME" "LABELS;LIBRARIES" ${ARGN})
+  if(NOT ARG_NAME)
+    set(ARG_NAME ${path})
+  endif()
+  string(REPLACE "/" "_" name "${ARG_NAME}")
   add_executable(${name}_test ${PROJECT_SOURCE_DIR}/tests/${path}_test.cpp)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/src
     ${PROJECT_SOURCE_DIR}/tests)
@@ -30,10 +33,11 @@ function(trine_add_test path)
     nlohmann_json::nlohmann_json ${ARG_LIBRARIES})
   # A third less time to compile; what is tested is in the library.
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
+  # Where the data are, unless environment variables of these names say otherwise: tests/paths.hpp.
   target_compile_definitions(${name}_test PRIVATE
     TRINE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
     TRINE_REFERENCE="${PROJECT_BINARY_DIR}/reference"
     TRINE_MODELS="${PROJECT_SOURCE_DIR}/models")
-  add_test(NAME ${path} COMMAND ${name}_test)
-  set_tests_properties(${path} PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
+  add_test(NAME ${ARG_NAME} COMMAND ${name}_test)
+  set_tests_properties(${ARG_NAME} PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
 endfunction()

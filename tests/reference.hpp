@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
 #include "trine/model.hpp"
 #include "trine/structure_io.hpp"
 
@@ -20,10 +21,10 @@ namespace trine::test {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-inline const fs::path kReference = fs::path(TRINE_REFERENCE);
+inline const fs::path kReference = fs::path(reference_folder());
 
 inline std::string model_path(const std::string& model) {
-  if (model == "trine-mini") return std::string(TRINE_MODELS) + "/trine-mini.ckpt";
+  if (model == "trine-mini") return models_folder() + "/trine-mini.ckpt";
   return (kReference / "models" / (model + ".ckpt")).string();
 }
 

@@ -9,11 +9,14 @@ import re
 import shutil
 import signal
 import subprocess
+import tarfile
 import tempfile
 import time
 
 import receipt
 
+# Products, operations on the device, whole models. Other tests of CUDA's code need no GPU.
+TEST_PROGRAMS = ("cuda_gemm*_test", "cuda_ops_*_test", "cuda_models_*_test")
 TEST_SECONDS = 240
 SANITIZER_SECONDS = 150  # for all of them together
 BENCHMARK_SECONDS = 420
@@ -45,8 +48,18 @@ def site_packages():
     return done.stdout.split()
 
 
-def find_programs(binaries, pattern):
-    found = [p for p in pathlib.Path(binaries).rglob(pattern) if p.is_file() and os.access(p, os.X_OK)]
+def data_folders(programs, root, scratch):
+    """Environment variables that lead tests of models, built elsewhere, to this checkout's data (tests/paths.hpp)."""
+    if not any(program.name.startswith("cuda_models_") for program in programs):
+        return {}
+    reference = pathlib.Path(scratch).resolve() / "reference"
+    with tarfile.open(root / "tests" / "data" / "reference.tar.xz") as archive:
+        archive.extractall(reference, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+    return {"TRINE_TEST_DATA": str(root / "tests" / "data"), "TRINE_REFERENCE": str(reference), "TRINE_MODELS": str(root / "models")}
+
+
+def find_programs(binaries, *patterns):
+    found = [p for pattern in patterns for p in pathlib.Path(binaries).rglob(pattern) if p.is_file() and os.access(p, os.X_OK)]
     return sorted({p.name: p for p in found}.values())
 
 
@@ -144,7 +157,7 @@ def in_parallel(count, function, calls):
 
 def run_tests(programs, env, seconds):
     if not programs:
-        return [receipt.test("gpu_tests", "not run", reason="there is no cuda_gemm*_test among the binaries")]
+        return [receipt.test("gpu_tests", "not run", reason="there is no GPU test among the binaries")]
     return [entry for entries in in_parallel(TESTS_AT_ONCE, run_test_program, [(p, env, seconds) for p in programs]) for entry in entries]
 
 

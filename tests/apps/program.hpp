@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
+
 namespace trine::test {
 
 using Json = nlohmann::ordered_json;
@@ -45,9 +47,9 @@ class ProgramTest : public testing::Test {
     std::string name = (fs::temp_directory_path() / "trine-test-XXXXXX").string();
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
-    fs::create_directory_symlink(TRINE_MODELS, folder_ / "models");
+    fs::create_directory_symlink(fs::absolute(models_folder()), folder_ / "models");
     fs::create_directory_symlink(TRINE_EXAMPLES, folder_ / "examples");
-    fs::create_directory_symlink(TRINE_REFERENCE, folder_ / "ref");
+    fs::create_directory_symlink(fs::absolute(reference_folder()), folder_ / "ref");
   }
 
   void TearDown() override { fs::remove_all(folder_); }

@@ -10,6 +10,7 @@
 
 #include "atoms/number_text.hpp"
 #include "atoms/text_structures.hpp"
+#include "paths.hpp"
 
 namespace trine {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using nlohmann::json;
 using testing::written;
 
-const std::string kFolder = std::string(TRINE_TEST_DATA) + "/structures/";
+const std::string kFolder = test::data_folder() + "/structures/";
 
 json expected() {
   std::ifstream file(kFolder + "expected.json");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "atoms/text_structures.hpp"
+#include "paths.hpp"
 
 namespace trine {
 namespace {
@@ -147,7 +148,7 @@ TEST(ExtxyzRead, LinesLongerThanTheWindow) {
 TEST(ExtxyzRead, ReferenceStructuresSurviveWriting) {
   int files = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(TRINE_REFERENCE) + "/structures")) {
+       std::filesystem::directory_iterator(test::reference_folder() + "/structures")) {
     ++files;
     const auto frames = read_structures(entry.path().string());
     ASSERT_FALSE(frames.empty()) << entry.path();

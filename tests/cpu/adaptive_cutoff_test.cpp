@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <vector>
 
 #include "cpu/frames.hpp"
-#include "cpu/kernels/kernels.hpp"
-#include "cpu/neighbor_list.hpp"
-#include "cpu/pair_geometry.hpp"
+#include "cpu/stars.hpp"
+#include "ops/devices.hpp"
 #include "trine/error.hpp"
 
 namespace trine {
@@ -27,45 +25,91 @@ struct Settings {
 /// Rows of distances and what the operation makes of them.
 class Radii {
  public:
-  Radii(const Settings& s, const std::vector<std::vector<double>>& rows, int threads = 1)
-      : threads_(threads) {
+  Radii(const Settings& s, const std::vector<std::vector<double>>& rows,
+        test::Device<float>& device = test::first_device())
+      : settings_(s), rows_(rows), device_(device) {
     for (const auto& row : rows) {
       distance_.insert(distance_.end(), row.begin(), row.end());
-      offsets_.push_back(static_cast<std::int64_t>(distance_.size()));
+      offsets_.push_back(std::ssize(distance_));
     }
-    for (auto* values : {&radius, &slope, &root}) values->assign(rows.size(), -1.0);
-    const auto atoms = static_cast<std::int64_t>(rows.size());
-    args_ = {.method = s.method,
-             .cutoff = s.cutoff,
-             .width = s.width,
-             .num_neighbors = s.num_neighbors,
-             .offsets = {offsets_.data(), atoms + 1},
-             .distance = {distance_.data(), std::ssize(distance_)},
-             .radius = {radius.data(), atoms},
-             .slope = {slope.data(), atoms},
-             .root = {root.data(), atoms}};
-    cpu::adaptive_cutoff(args_, threads);
+    args_ = solve(offsets_, distance_, radius, slope, root);
   }
   Radii(const Radii&) = delete;
 
   /// d(sum_i d_radius[i] R_i)/dd of every pair.
-  std::vector<double> gradient(const std::vector<double>& d_radius, double start = 0) const {
+  std::vector<double> gradient(const std::vector<double>& d_radius) const;
+
+  /// The same plus `start`.
+  std::vector<double> added_on_cpu(const std::vector<double>& d_radius, double start,
+                                   int threads) const {
     std::vector<double> d_distance(distance_.size(), start);
-    cpu::adaptive_cutoff_backward({args_,
-                                   {d_radius.data(), std::ssize(d_radius)},
-                                   {d_distance.data(), std::ssize(d_distance)}},
-                                  threads_);
+    cpu::adaptive_cutoff_backward(
+        {args_, test::view(d_radius), {d_distance.data(), std::ssize(d_distance)}}, threads);
     return d_distance;
   }
 
   std::vector<double> radius, slope, root;
 
  private:
-  int threads_;
+  AdaptiveCutoffArgs<kHost> solve(const std::vector<std::int64_t>& offsets,
+                                  const std::vector<double>& distance, std::vector<double>& radii,
+                                  std::vector<double>& slopes, std::vector<double>& roots) const {
+    const std::int64_t atoms = std::ssize(offsets) - 1;
+    for (auto* values : {&radii, &slopes, &roots}) {
+      values->assign(static_cast<std::size_t>(atoms), -1.0);
+    }
+    const AdaptiveCutoffArgs<kHost> args{.method = settings_.method,
+                                         .cutoff = settings_.cutoff,
+                                         .width = settings_.width,
+                                         .num_neighbors = settings_.num_neighbors,
+                                         .offsets = test::view(offsets),
+                                         .distance = test::view(distance),
+                                         .radius = {radii.data(), atoms},
+                                         .slope = {slopes.data(), atoms},
+                                         .root = {roots.data(), atoms}};
+    device_.adaptive_cutoff(args);
+    return args;
+  }
+
+  Settings settings_;
+  std::vector<std::vector<double>> rows_;
+  test::Device<float>& device_;
   std::vector<double> distance_;
   std::vector<std::int64_t> offsets_{0};
   AdaptiveCutoffArgs<kHost> args_;
 };
+
+std::vector<double> Radii::gradient(const std::vector<double>& d_radius) const {
+  const test::Stars stars(rows_, 2 * settings_.cutoff + 10);
+  std::vector<double> radii, slopes, roots;
+  const auto adaptive = solve(stars.offsets, stars.distance, radii, slopes, roots);
+  EXPECT_TRUE(std::equal(radius.begin(), radius.end(), radii.begin()));
+  const test::Batch batch({{std::vector<Vec3>(radii.size()), {}, {}}});
+  // The edge there and the edge back: one of them has a weight that depends on the distance.
+  std::vector<double> d_weight = d_radius, f_slope(2 * d_radius.size(), -2.0);
+  d_weight.resize(f_slope.size());
+  const std::vector<Vec3> d_vector(f_slope.size());
+  std::vector<Vec3> forces(radii.size());
+  Mat3 strain;
+  device_.edge_backward({.atoms = batch.view(),
+                         .list = &stars.list,
+                         .edges = &stars.edges,
+                         .vector = test::view(stars.vector),
+                         .distance = test::view(stars.distance),
+                         .slope = test::view(f_slope),
+                         .d_weight = test::view(d_weight),
+                         .d_vector = test::view(d_vector),
+                         .adaptive = &adaptive,
+                         .forces = {forces.data(), std::ssize(forces)},
+                         .strain_gradient = {&strain, 1}});
+  std::vector<double> d_distance;
+  std::size_t atom = rows_.size();
+  for (const auto& row : rows_) {
+    for (std::size_t k = 0; k < row.size(); ++k) d_distance.push_back(-forces[atom++][0]);
+    ++atom;  // the one out of reach
+  }
+  return d_distance;
+}
 
 double sum(const std::vector<double>& values) {
   double total = 0;
@@ -77,49 +121,6 @@ double sum(const std::vector<double>& values) {
   if (std::abs(value - expected) <= tolerance) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure()
          << value << " differs from " << expected << " by " << value - expected;
-}
-
-TEST(Bump, MatchesTable) {
-  const double table[][3] = {{0, 1, 0},
-                             {0.05, 0.999996719472449, -0.000842281477618},
-                             {0.1, 0.997882431723092, -0.139037496437},
-                             {0.25, 0.880797077977882, -1.31938830631},
-                             {0.5, 0.5, -1.57079632679},
-                             {0.75, 0.119202922022118, -1.31938830631},
-                             {0.9, 0.00211756827690845, -0.139037496437},
-                             {0.95, 3.28052755066421e-06, -0.000842281477618},
-                             {0.99, 0, 0},
-                             {1, 0, 0},
-                             {-3, 1, 0},
-                             {5, 0, 0}};
-  for (const auto& [u, b, db] : table) {
-    double value, slope;
-    cpu::geometry_kernels().bump(1, &u, &value, &slope);
-    EXPECT_TRUE(close(value, b, 1e-15)) << u;
-    EXPECT_TRUE(close(slope, db, 6e-12)) << u;  // digits of the table
-  }
-}
-
-TEST(Bump, IsAccurateEverywhere) {
-  std::vector<double> u, value, slope;
-  for (int k = -20; k <= 1020; ++k) u.push_back(k / 1000.0 + 1e-7);
-  value.resize(u.size());
-  slope.resize(u.size());
-  cpu::geometry_kernels().bump(std::ssize(u), u.data(), value.data(), slope.data());
-  for (std::size_t k = 0; k < u.size(); ++k) {
-    const long double x = std::numbers::pi_v<long double> * std::clamp(u[k], 1e-6, 1 - 1e-6);
-    const long double t = std::tanh(1 / std::tan(x));
-    const long double b = (1 + t) / 2;
-    const long double db =
-        -std::numbers::pi_v<long double> / 2 * (1 - t * t) / (std::sin(x) * std::sin(x));
-    ASSERT_TRUE(close(value[k], static_cast<double>(b), 5e-16)) << u[k];
-    ASSERT_TRUE(close(slope[k], static_cast<double>(db), 3e-14)) << u[k];
-    ASSERT_LE(slope[k], 0);
-    double one_value, one_slope;  // the same bits wherever it stands in an array
-    cpu::geometry_kernels().bump(1, &u[k], &one_value, &one_slope);
-    ASSERT_EQ(value[k], one_value);
-    ASSERT_EQ(slope[k], one_slope);
-  }
 }
 
 const std::vector<double> kExample = {0.96, 1.1, 1.5, 1.5, 2.2, 2.4, 2.4, 2.9, 3.3, 3.3,
@@ -151,14 +152,13 @@ TEST(AdaptiveCutoff, SolverStopsAfterTenStepsConvergedOrNot) {
     const test::Batch bcc(
         {{{{0, 0, 0}}, {{{-h, h, h}, {h, -h, h}, {h, h, -h}}}, {true, true, true}}});
     NeighborList<kHost> list;
-    cpu::neighbor_list({bcc.view(), 9.0, &list}, 1);
+    test::first_device().neighbor_list({bcc.view(), 9.0, &list});
     std::vector<Vec3> vector(static_cast<std::size_t>(list.neighbor.size()));
     std::vector<double> distance(vector.size());
-    cpu::pair_geometry({bcc.view(),
-                        &list,
-                        {vector.data(), std::ssize(vector)},
-                        {distance.data(), std::ssize(distance)}},
-                       1);
+    test::first_device().pair_geometry({bcc.view(),
+                                        &list,
+                                        {vector.data(), std::ssize(vector)},
+                                        {distance.data(), std::ssize(distance)}});
     const Radii radii({AdaptiveMethod::solver, 9, 1.0, 32}, {distance});
     EXPECT_TRUE(close(radii.radius[0], expected, 1e-6)) << a;
   }
@@ -171,7 +171,7 @@ TEST(AdaptiveCutoff, CornerCases) {
   EXPECT_EQ(alone.slope[0], 0.0);
   const Radii clamped({AdaptiveMethod::solver, 8, 1, 4}, {crowd});
   EXPECT_EQ(clamped.radius[0], 0.5);
-  EXPECT_EQ(clamped.gradient({1.0}, 3.0), std::vector<double>(100, 3.0));
+  EXPECT_EQ(clamped.gradient({1.0}), std::vector<double>(100, 0.0));
   const Radii alone_on_grid({AdaptiveMethod::grid, 8, 0.5, 16}, {{}});
   EXPECT_TRUE(close(alone_on_grid.radius[0], 7.8131585, 5e-8));
   const Radii crowded_grid({AdaptiveMethod::grid, 8, 0.5, 4}, {crowd});
@@ -248,17 +248,38 @@ TEST(AdaptiveCutoff, GradientMatchesDifferences) {
   }
 }
 
+/// The call that gives this gradient alone exists on the CPU only.
+TEST(AdaptiveCutoff, GradientIsWhatTheCpuAddsToADistance) {
+  test::Random random(18);
+  const auto rows = random_rows(random, 20, 7);
+  const std::vector<double> d_radius(rows.size(), 0.7);
+  for (auto method : {AdaptiveMethod::solver, AdaptiveMethod::grid}) {
+    const Radii radii({method, 7, 0.6, 12}, rows);
+    const std::vector<double> gradient = radii.gradient(d_radius);
+    for (int threads : {1, 3}) {
+      const std::vector<double> added = radii.added_on_cpu(d_radius, 3.0, threads);
+      ASSERT_EQ(added.size(), gradient.size());
+      for (std::size_t k = 0; k < added.size(); ++k) {
+        ASSERT_TRUE(close(added[k], 3 + gradient[k], 1e-13)) << "pair " << k;
+      }
+    }
+  }
+}
+
 TEST(AdaptiveCutoff, BatchAndThreadsChangeNothing) {
   test::Random random(19);
   const auto rows = random_rows(random, 70, 7);
   const std::vector<double> ones(rows.size(), 1.0);
   for (auto method : {AdaptiveMethod::solver, AdaptiveMethod::grid}) {
     const Settings settings{method, 7, 0.6, 12};
-    const Radii one(settings, rows, 1), three(settings, rows, 3);
-    EXPECT_EQ(one.radius, three.radius);
-    EXPECT_EQ(one.gradient(ones), three.gradient(ones));
+    const Radii first(settings, rows);
+    for (const auto& device : test::devices<float>()) {
+      const Radii other(settings, rows, *device);
+      EXPECT_EQ(first.radius, other.radius);
+      EXPECT_EQ(first.gradient(ones), other.gradient(ones));
+    }
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      EXPECT_EQ(Radii(settings, {rows[i]}).radius[0], one.radius[i]);
+      EXPECT_EQ(Radii(settings, {rows[i]}).radius[0], first.radius[i]);
     }
   }
 }

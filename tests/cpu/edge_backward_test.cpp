@@ -1,6 +1,4 @@
 // Forces and strain gradient of a made-up energy against finite differences of the whole chain.
-#include "cpu/edge_backward.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "cpu/edge_chain.hpp"
+#include "cpu/pair_geometry.hpp"
 
 namespace trine {
 namespace {
@@ -36,8 +35,9 @@ struct Answer {
 };
 
 /// E = sum_e f_e (a_e + b_e . v_e): smooth where an edge appears, and no two edges alike.
-Answer evaluate(const std::vector<Frame>& frames, const ChainSettings& settings, int threads = 1) {
-  const Chain chain(frames, settings, threads);
+Answer evaluate(const std::vector<Frame>& frames, const ChainSettings& settings,
+                test::Device<float>& device = test::first_device()) {
+  const Chain chain(frames, settings, device);
   const auto atoms = chain.batch.view();
   const auto& edges = chain.edges;
   Answer answer;
@@ -58,18 +58,17 @@ Answer evaluate(const std::vector<Frame>& frames, const ChainSettings& settings,
     d_vector.push_back({f * c.b[0], f * c.b[1], f * c.b[2]});
     answer.energies[static_cast<std::size_t>(b)] += f * d_weight.back();
   }
-  cpu::edge_backward({.atoms = atoms,
-                      .list = &chain.list,
-                      .edges = &chain.edges,
-                      .vector = chain.vector.view(),
-                      .distance = chain.distance.view(),
-                      .slope = chain.slope.view(),
-                      .d_weight = {d_weight.data(), std::ssize(d_weight)},
-                      .d_vector = {d_vector.data(), std::ssize(d_vector)},
-                      .adaptive = settings.radius == Radius::fixed ? nullptr : &chain.adaptive,
-                      .forces = {answer.forces.data(), std::ssize(answer.forces)},
-                      .strain_gradient = {answer.strain.data(), std::ssize(answer.strain)}},
-                     threads);
+  device.edge_backward({.atoms = atoms,
+                        .list = &chain.list,
+                        .edges = &chain.edges,
+                        .vector = chain.vector.view(),
+                        .distance = chain.distance.view(),
+                        .slope = chain.slope.view(),
+                        .d_weight = {d_weight.data(), std::ssize(d_weight)},
+                        .d_vector = {d_vector.data(), std::ssize(d_vector)},
+                        .adaptive = settings.radius == Radius::fixed ? nullptr : &chain.adaptive,
+                        .forces = {answer.forces.data(), std::ssize(answer.forces)},
+                        .strain_gradient = {answer.strain.data(), std::ssize(answer.strain)}});
   return answer;
 }
 
@@ -183,18 +182,18 @@ TEST(EdgeBackward, CoincidentAtomsHaveNoDirection) {
     const std::vector<Vec3> d_vector(2);
     std::vector<Vec3> forces(3);
     Mat3 strain;
-    cpu::edge_backward({chain.batch.view(),
-                        &chain.list,
-                        &chain.edges,
-                        chain.vector.view(),
-                        chain.distance.view(),
-                        chain.slope.view(),
-                        {d_weight.data(), 2},
-                        {d_vector.data(), 2},
-                        settings.radius == Radius::fixed ? nullptr : &chain.adaptive,
-                        {forces.data(), 3},
-                        {&strain, 1}},
-                       1);
+    test::first_device().edge_backward(
+        {chain.batch.view(),
+         &chain.list,
+         &chain.edges,
+         chain.vector.view(),
+         chain.distance.view(),
+         chain.slope.view(),
+         {d_weight.data(), 2},
+         {d_vector.data(), 2},
+         settings.radius == Radius::fixed ? nullptr : &chain.adaptive,
+         {forces.data(), 3},
+         {&strain, 1}});
     for (const Vec3& f : forces) EXPECT_EQ(f, Vec3{});
     EXPECT_EQ(strain, Mat3{});
   }
@@ -213,8 +212,8 @@ TEST(EdgeBackward, BatchAndThreadsChangeNothing) {
       alone.forces.insert(alone.forces.end(), one.forces.begin(), one.forces.end());
       alone.strain.push_back(one.strain[0]);
     }
-    for (int threads : {1, 2, 3}) {
-      const Answer batch = evaluate(frames, settings, threads);
+    for (const auto& device : test::devices<float>()) {
+      const Answer batch = evaluate(frames, settings, *device);
       EXPECT_EQ(batch.forces, alone.forces);
       EXPECT_EQ(batch.strain, alone.strain);
     }

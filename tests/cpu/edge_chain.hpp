@@ -1,14 +1,10 @@
 // Everything from positions to cutoff weights, as a model runs it.
 #pragma once
 
-#include <memory>
+#include <vector>
 
-#include "cpu/adaptive_cutoff.hpp"
-#include "cpu/cutoff_weights.hpp"
-#include "cpu/edges.hpp"
 #include "cpu/frames.hpp"
-#include "cpu/neighbor_list.hpp"
-#include "cpu/pair_geometry.hpp"
+#include "ops/devices.hpp"
 
 namespace trine::test {
 
@@ -30,23 +26,24 @@ struct Chain {
   AdaptiveCutoffArgs<MemSpace::host> adaptive;
   Edges<MemSpace::host> edges;
 
-  Chain(const std::vector<Frame>& frames, const ChainSettings& s, int threads = 1)
+  Chain(const std::vector<Frame>& frames, const ChainSettings& s,
+        Device<float>& device = first_device())
       : settings(s), batch(frames) {
     const auto atoms = batch.view();
-    cpu::neighbor_list({atoms, s.cutoff, &list}, threads);
+    device.neighbor_list({atoms, s.cutoff, &list});
     vector.resize(list.neighbor.size());
     distance.resize(list.neighbor.size());
-    cpu::pair_geometry({atoms, &list, vector.view(), distance.view()}, threads);
-    if (s.radius != Radius::fixed) adapt(threads);
-    cpu::select_edges({&list, distance.view(), radius.view(), s.cutoff, &edges}, threads);
+    device.pair_geometry({atoms, &list, vector.view(), distance.view()});
+    if (s.radius != Radius::fixed) adapt(device);
+    device.select_edges({&list, distance.view(), radius.view(), s.cutoff, &edges});
     weight.resize(edges.pair.size());
     slope.resize(edges.pair.size());
-    cpu::cutoff_weights({s.function, s.width, &edges, distance.view(), weight.view(), slope.view()},
-                        threads);
+    device.cutoff_weights(
+        {s.function, s.width, &edges, distance.view(), weight.view(), slope.view()});
   }
   Chain(const Chain&) = delete;
 
-  void adapt(int threads) {
+  void adapt(Device<float>& device) {
     for (auto* values : {&radius, &root_slope, &root}) values->resize(batch.view().atoms());
     adaptive = {
         .method = settings.radius == Radius::solver ? AdaptiveMethod::solver : AdaptiveMethod::grid,
@@ -58,7 +55,7 @@ struct Chain {
         .radius = radius.view(),
         .slope = root_slope.view(),
         .root = root.view()};
-    cpu::adaptive_cutoff(adaptive, threads);
+    device.adaptive_cutoff(adaptive);
   }
 };
 

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "cpu/edge_chain.hpp"
+#include "cpu/neighbor_list.hpp"
+#include "cpu/pair_geometry.hpp"
 #include "trine/error.hpp"
 
 namespace trine {
@@ -126,13 +128,65 @@ TEST(SelectEdges, MatchesTheSpecifiedSystems) {
   }
 }
 
-TEST(SelectEdges, ThreadsChangeNothing) {
-  const Chain one(some_frames(), {.radius = Radius::solver}, 1);
-  const Chain three(some_frames(), {.radius = Radius::solver}, 3);
-  EXPECT_EQ(copy(one.edges.pair), copy(three.edges.pair));
-  EXPECT_EQ(copy(one.edges.reverse), copy(three.edges.reverse));
-  EXPECT_EQ(copy(one.weight), copy(three.weight));
-  EXPECT_EQ(copy(one.slope), copy(three.slope));
+TEST(SelectEdges, DevicesAgreeInEveryBit) {
+  const Chain one(some_frames(), {.radius = Radius::solver});
+  for (const auto& device : test::devices<float>()) {
+    const Chain other(some_frames(), {.radius = Radius::solver}, *device);
+    EXPECT_EQ(copy(one.edges.pair), copy(other.edges.pair));
+    EXPECT_EQ(copy(one.edges.reverse), copy(other.edges.reverse));
+    EXPECT_EQ(copy(one.weight), copy(other.weight));
+    EXPECT_EQ(copy(one.slope), copy(other.slope));
+  }
+}
+
+/// Pairs, vectors, distances and, with the same radii, edges.
+TEST(SelectEdges, EveryDeviceFindsTheCpusBits) {
+  for (Radius radius : {Radius::fixed, Radius::solver, Radius::grid}) {
+    const Chain chain(some_frames(), {.radius = radius});
+    const auto atoms = chain.batch.view();
+    NeighborList<MemSpace::host> list;
+    cpu::neighbor_list({atoms, chain.settings.cutoff, &list}, 1);
+    EXPECT_EQ(copy(chain.list.offsets), copy(list.offsets));
+    EXPECT_EQ(copy(chain.list.neighbor), copy(list.neighbor));
+    EXPECT_EQ(copy(chain.list.shift), copy(list.shift));
+    Buffer<Vec3> vector(list.neighbor.size());
+    Buffer<double> distance(list.neighbor.size());
+    cpu::pair_geometry({atoms, &list, vector.view(), distance.view()}, 1);
+    EXPECT_EQ(copy(chain.vector), copy(vector));
+    EXPECT_EQ(copy(chain.distance), copy(distance));
+    Edges<MemSpace::host> edges;
+    cpu::select_edges({&list, distance.view(), chain.radius.view(), chain.settings.cutoff, &edges},
+                      1);
+    EXPECT_EQ(copy(chain.edges.offsets), copy(edges.offsets));
+    EXPECT_EQ(copy(chain.edges.pair), copy(edges.pair));
+    EXPECT_EQ(copy(chain.edges.centre), copy(edges.centre));
+    EXPECT_EQ(copy(chain.edges.neighbor), copy(edges.neighbor));
+    EXPECT_EQ(copy(chain.edges.reverse), copy(edges.reverse));
+    EXPECT_EQ(copy(chain.edges.pair_cutoff), copy(edges.pair_cutoff));
+  }
+}
+
+TEST(GatherEdges, TakesVectorsAndSpeciesOfTheNeighbours) {
+  const Chain chain(some_frames(), {.radius = Radius::solver});
+  const std::int64_t count = chain.edges.pair.size();
+  std::vector<std::int32_t> species;
+  for (std::int64_t i = 0; i < chain.batch.view().atoms(); ++i) {
+    species.push_back(static_cast<std::int32_t>(i * 7 % 5));
+  }
+  for (const auto& device : test::devices<float>()) {
+    std::vector<Vec3> vector(static_cast<std::size_t>(count));
+    std::vector<std::int32_t> found(vector.size());
+    device->gather_edges({&chain.edges,
+                          chain.vector.view(),
+                          test::view(species),
+                          {vector.data(), count},
+                          {found.data(), count}});
+    for (std::int64_t e = 0; e < count; ++e) {
+      const auto at = static_cast<std::size_t>(e);
+      ASSERT_EQ(vector[at], chain.vector[chain.edges.pair[e]]);
+      ASSERT_EQ(found[at], species[static_cast<std::size_t>(chain.edges.neighbor[e])]);
+    }
+  }
 }
 
 /// Atoms 0 and 1 at distance 1, and a pair (0, 2) beyond the cutoff of the network.
@@ -155,7 +209,7 @@ struct HandMadeList {
     }
   }
   void select(double cutoff) {
-    cpu::select_edges({&list, {distance.data(), std::ssize(distance)}, {}, cutoff, &edges}, 2);
+    test::first_device().select_edges({&list, test::view(distance), {}, cutoff, &edges});
   }
 };
 
@@ -208,8 +262,8 @@ TEST(CutoffWeights, MatchTables) {
       HandMadeList made({{0, 1, {}, d}, {1, 0, {}, d}});
       made.select(cutoff);
       double weight[2], slope[2];
-      cpu::cutoff_weights(
-          {function, width, &made.edges, {made.distance.data(), 2}, {weight, 2}, {slope, 2}}, 1);
+      test::first_device().cutoff_weights(
+          {function, width, &made.edges, test::view(made.distance), {weight, 2}, {slope, 2}});
       const bool is_bump = function == CutoffFunction::bump;
       const double expected = is_bump ? bump : cosine;
       const double expected_slope =

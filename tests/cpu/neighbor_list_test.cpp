@@ -1,6 +1,4 @@
 // The neighbour list against a search over all pairs and images.
-#include "cpu/neighbor_list.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +11,7 @@
 
 #include "cpu/frames.hpp"
 #include "cpu/pair_geometry.hpp"
-#include "cpu/search_frame.hpp"
+#include "ops/devices.hpp"
 #include "trine/error.hpp"
 
 namespace trine {
@@ -27,9 +25,10 @@ using test::uniform;
 using List = NeighborList<MemSpace::host>;
 using Pair = std::tuple<std::int64_t, std::int64_t, Shift>;  // centre, neighbour, shift
 
-std::unique_ptr<List> find(const Batch& batch, double cutoff, int threads = 1) {
+std::unique_ptr<List> find(const Batch& batch, double cutoff,
+                           test::Device<float>& device = test::first_device()) {
   auto list = std::make_unique<List>();
-  cpu::neighbor_list({batch.view(), cutoff, list.get()}, threads);
+  device.neighbor_list({batch.view(), cutoff, list.get()});
   return list;
 }
 
@@ -186,7 +185,8 @@ TEST(NeighborList, ManyBoxesInEveryDirection) {
   for (int i = 0; i < 900; ++i) {
     frame.positions.push_back(test::random_in_cell(random, frame.cell, -0.4, 1.3));
   }
-  EXPECT_EQ(pairs_of(*find(Batch({frame}), 3.5, 2)), search_everything(frame, 3.5));
+  EXPECT_EQ(pairs_of(*find(Batch({frame}), 3.5, *test::devices<float>().back())),
+            search_everything(frame, 3.5));
 }
 
 TEST(NeighborList, KeepsPairsExactlyAtTheCutoff) {
@@ -237,27 +237,9 @@ TEST(NeighborList, BatchAndThreadsChangeNothing) {
     }
     first += static_cast<std::int64_t>(frame.positions.size());
   }
-  for (int threads : {1, 2, 3}) {
-    EXPECT_EQ(pairs_of(*find(Batch(frames), 4.0, threads)), expected) << threads << " threads";
+  for (const auto& device : test::devices<float>()) {
+    EXPECT_EQ(pairs_of(*find(Batch(frames), 4.0, *device)), expected) << device->description();
   }
-}
-
-TEST(SearchFrame, FindsTheShortestVectorsOfTheLattice) {
-  // boxes of 2 x 3 x 4 in disguise
-  const Mat3 cells[] = {{{{2, 0, 0}, {0, 3, 0}, {0, 0, 4}}},
-                        {{{2, 3, 0}, {14, 18, 4}, {-4, 3, -16}}},
-                        {{{0, -3, 4}, {2002, 3, 0}, {2, 0, 0}}},
-                        {{{2, 0, 4000}, {2, 3, 4000}, {2, 0, 4004}}}};
-  for (const Mat3& cell : cells) {
-    auto frame = cpu::make_search_frame(cell, {true, true, true});
-    std::sort(frame.height.begin(), frame.height.end());
-    for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(frame.height[k], 2.0 + double(k), 1e-9);
-  }
-  const double h = std::sqrt(0.75);
-  const Mat3 flat{{{9, 0, 0.5}, {-4.5, 9 * h, 0.5}, {-4.5, -9 * h, 0.5}}};
-  auto frame = cpu::make_search_frame(flat, {true, true, true});
-  std::sort(frame.height.begin(), frame.height.end());
-  EXPECT_GT(frame.height[1], 7);  // a + b + c is short, although all angles are 120 degrees
 }
 
 TEST(NeighborList, NothingIsFine) {
@@ -274,8 +256,9 @@ TEST(PairGeometry, ReverseVectorsAreExactNegatives) {
   const std::int64_t pairs = list->neighbor.size();
   Buffer<Vec3> vector(pairs), again(pairs);
   Buffer<double> distance(pairs);
-  cpu::pair_geometry({batch.view(), list.get(), vector.view(), distance.view()}, 1);
-  cpu::pair_geometry({batch.view(), list.get(), again.view(), distance.view()}, 2);
+  test::first_device().pair_geometry({batch.view(), list.get(), vector.view(), distance.view()});
+  test::devices<float>().back()->pair_geometry(
+      {batch.view(), list.get(), again.view(), distance.view()});
   std::map<Pair, std::int64_t> index;
   for (const Pair& pair : pairs_of(*list)) index.emplace(pair, std::ssize(index));
   for (const auto& [pair, k] : index) {
@@ -290,13 +273,12 @@ TEST(PairGeometry, ReverseVectorsAreExactNegatives) {
 }
 
 TEST(PairGeometry, FindsTheClosestPair) {
-  const auto closest = [](const Batch& batch, double cutoff, int threads) {
+  const auto closest = [](const Batch& batch, double cutoff, test::Device<float>& device) {
     const auto list = find(batch, cutoff);
     Buffer<Vec3> vector(list->neighbor.size());
     Buffer<double> distance(list->neighbor.size());
     Buffer<ClosestPair> found(1);
-    cpu::pair_geometry({batch.view(), list.get(), vector.view(), distance.view(), found.view()},
-                       threads);
+    device.pair_geometry({batch.view(), list.get(), vector.view(), distance.view(), found.view()});
     const auto first = std::min_element(distance.view().begin(), distance.view().end());
     if (first != distance.view().end()) {
       EXPECT_EQ(found[0].pair, first - distance.view().begin());
@@ -307,8 +289,10 @@ TEST(PairGeometry, FindsTheClosestPair) {
   Random random(14);
   std::vector<Frame> frames;
   for (int n = 0; n < 40; ++n) frames.push_back(random_frame(random, 4.0));
-  for (const int threads : {1, 2, 3}) EXPECT_GE(closest(Batch(frames), 4.0, threads), 0);
-  EXPECT_EQ(closest(Batch({Frame{}}), 3.0, 2), -1);
+  for (const auto& device : test::devices<float>()) {
+    EXPECT_GE(closest(Batch(frames), 4.0, *device), 0);
+    EXPECT_EQ(closest(Batch({Frame{}}), 3.0, *device), -1);
+  }
 }
 
 struct Refusal {
@@ -347,7 +331,7 @@ TEST(NeighborList, RefusesMoreAtomsThanIndices) {
   List list;
   NeighborListArgs<MemSpace::host> args{{}, 3.0, &list};
   args.atoms.positions.size = std::int64_t{1} << 31;
-  EXPECT_THROW(cpu::neighbor_list(args, 1), Error);
+  EXPECT_THROW(test::first_device().neighbor_list(args), Error);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "models/test_options.hpp"
+#include "paths.hpp"
 #include "trine/error.hpp"
 #include "trine/model.hpp"
 #include "trine/structure_io.hpp"
@@ -12,11 +14,11 @@
 namespace trine {
 namespace {
 
-const std::string kModel = std::string(TRINE_MODELS) + "/trine-mini.ckpt";
+const std::string kModel = test::models_folder() + "/trine-mini.ckpt";
 
 /// A drop of water.
 Structure drop() {
-  Structure s = read_structures(std::string(TRINE_MODELS) + "/../examples/water192.xyz").front();
+  Structure s = read_structures(test::models_folder() + "/../examples/water192.xyz").front();
   constexpr std::size_t kAtoms = 15;
   Structure small;
   small.species.assign(s.species.begin(), s.species.begin() + kAtoms);
@@ -25,7 +27,7 @@ Structure drop() {
 }
 
 EngineOptions with(Precision precision, GemmMethod products = GemmMethod::fp32) {
-  EngineOptions options;
+  EngineOptions options = test::test_options();
   options.precision = precision;
   options.products = products;
   options.threads = 2;

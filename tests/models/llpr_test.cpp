@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/checkpoint/read_checkpoint.hpp"
+#include "paths.hpp"
 
 namespace trine::checkpoint {
 namespace {
@@ -15,12 +16,11 @@ using nlohmann::json;
 using Numbers = std::vector<double>;
 
 pet::ModelData read(const std::string& name) {
-  return read_checkpoint(std::string(TRINE_REFERENCE) + "/models/" + name + ".ckpt");
+  return read_checkpoint(test::reference_folder() + "/models/" + name + ".ckpt");
 }
 
 json expected(const std::string& model, const std::string& structure) {
-  std::ifstream file(std::string(TRINE_REFERENCE) + "/expected/" + model + "/" + structure +
-                     ".json");
+  std::ifstream file(test::reference_folder() + "/expected/" + model + "/" + structure + ".json");
   return json::parse(file).at("float64");
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <random>
 
+#include "models/test_options.hpp"
 #include "reference.hpp"
 #include "trine/error.hpp"
 
@@ -24,7 +25,7 @@ const std::vector<std::string> kModels = {"trine-mini",
 
 Model load(const std::string& model, Precision precision = Precision::fp64, int threads = 2,
            std::int64_t tape_bytes = 0) {
-  EngineOptions options;
+  EngineOptions options = test_options();
   options.precision = precision;
   options.threads = threads;
   options.tape_bytes = tape_bytes;

@@ -1,6 +1,7 @@
 // float32 against float64: trine's error may be little more than the reference's own float32 error.
 // Per model and quantity, over all structures together: rms at most 1.5 times, largest at most 2
 // times.
+#include "models/test_options.hpp"
 #include "reference.hpp"
 
 namespace trine::test {
@@ -54,7 +55,7 @@ class ReferenceFloat32 : public testing::TestWithParam<std::string> {};
 
 TEST_P(ReferenceFloat32, ErrorIsLikeTheReferences) {
   const std::string model = GetParam();
-  EngineOptions options;
+  EngineOptions options = test_options();
   options.energy = "energy";
   auto engine = Model::load(model_path(model), options);
   Comparison energies, forces, strain;

@@ -1,4 +1,5 @@
 // float64 against the reference implementation: every model, every structure, every number.
+#include "models/test_options.hpp"
 #include "reference.hpp"
 
 namespace trine::test {
@@ -20,7 +21,7 @@ Tolerance tolerance_of(const std::string& model, const Structure& s) {
 }
 
 EngineOptions fp64(const std::string& energy) {
-  EngineOptions options;
+  EngineOptions options = test_options();
   options.precision = Precision::fp64;
   options.threads = 2;
   options.energy = energy;

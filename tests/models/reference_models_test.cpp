@@ -8,6 +8,7 @@
 
 #include "models/checkpoint/read_checkpoint.hpp"
 #include "models/support/expect_error.hpp"
+#include "paths.hpp"
 
 namespace trine {
 namespace {
@@ -16,7 +17,7 @@ using pet::ModelData;
 using pet::TargetKind;
 
 std::string reference(const std::string& name) {
-  return std::string(TRINE_REFERENCE) + "/models/" + name + ".ckpt";
+  return test::reference_folder() + "/models/" + name + ".ckpt";
 }
 
 ModelData read(const std::string& name) {
@@ -202,7 +203,7 @@ TEST(ReferenceModels, OtherOptions) {
 }
 
 TEST(ReferenceModels, ModelThatShipsWithTrine) {
-  const std::string path = std::string(TRINE_MODELS) + "/trine-mini.ckpt";
+  const std::string path = test::models_folder() + "/trine-mini.ckpt";
   const ModelData data = read_checkpoint(path);
   EXPECT_EQ(data.format, 16);
   EXPECT_EQ(data.llpr_format, 4);

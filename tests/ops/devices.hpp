@@ -1,5 +1,6 @@
 // The devices under test, and what all of them have in common: the same bits on every one, on every
-// call, whatever earlier calls have left in their memory.
+// call, whatever earlier calls have left in their memory. Programs that are compiled with
+// TRINE_TEST_ON_GPU test a GPU, all others the CPU.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,6 +12,10 @@
 #include "backend.hpp"
 #include "ops/guarded.hpp"
 #include "ops/table.hpp"
+#ifdef TRINE_TEST_ON_GPU
+#include "cuda/mirrored_ops.hpp"
+#include "cuda/skip_without_device.hpp"
+#endif
 
 namespace trine::test {
 
@@ -26,15 +31,31 @@ struct RealNames {
 template <class Real>
 using Device = Ops<Real, MemSpace::host>;
 
+template <class Real>
+using DeviceList = std::vector<std::unique_ptr<Device<Real>>>;
+
 /// Devices whose results must be equal to the bit.
 template <class Real>
-const std::vector<std::unique_ptr<Device<Real>>>& devices() {
-  static const auto all = [] {
-    std::vector<std::unique_ptr<Device<Real>>> made;
-    for (int threads : {1, 2, 3}) made.push_back(make_cpu<Real>(threads));
-    return made;
-  }();
+DeviceList<Real> make_devices(GemmMethod method = GemmMethod::fp32) {
+  DeviceList<Real> made;
+#ifdef TRINE_TEST_ON_GPU
+  const int number = cuda_device_number("cuda");
+  for (int k = 0; k < 2; ++k) made.push_back(make_mirrored(make_cuda<Real>(number, method)));
+#else
+  for (int threads : {1, 2, 3}) made.push_back(make_cpu<Real>(threads, method));
+#endif
+  return made;
+}
+
+template <class Real>
+const DeviceList<Real>& devices() {
+  static const auto all = make_devices<Real>();
   return all;
+}
+
+/// For operations that are the same in any precision.
+inline Device<float>& first_device() {
+  return *devices<float>().front();
 }
 
 /// Evaluations on NaN, so that the device's scratch memory is full of them.

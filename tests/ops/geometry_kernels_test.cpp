@@ -1,9 +1,11 @@
 // Inner loops of the geometry, for every instruction set that this processor has.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "cpu/kernels/kernels.hpp"
 #include "ops/guarded.hpp"
@@ -60,6 +62,49 @@ TEST(GeometryKernels, SquaredDistances) {
       expect_within(collect(name, out)[0], part, part, 1e-15, name);
     }
   });
+}
+
+TEST(GeometryKernels, BumpMatchesTheSpecifiedTable) {
+  const double table[][3] = {{0, 1, 0},
+                             {0.05, 0.999996719472449, -0.000842281477618},
+                             {0.1, 0.997882431723092, -0.139037496437},
+                             {0.25, 0.880797077977882, -1.31938830631},
+                             {0.5, 0.5, -1.57079632679},
+                             {0.75, 0.119202922022118, -1.31938830631},
+                             {0.9, 0.00211756827690845, -0.139037496437},
+                             {0.95, 3.28052755066421e-06, -0.000842281477618},
+                             {0.99, 0, 0},
+                             {1, 0, 0},
+                             {-3, 1, 0},
+                             {5, 0, 0}};
+  for (const auto& [u, b, db] : table) {
+    double value, slope;
+    cpu::geometry_kernels().bump(1, &u, &value, &slope);
+    EXPECT_NEAR(value, b, 1e-15) << u;
+    EXPECT_NEAR(slope, db, 6e-12) << u;  // digits of the table
+  }
+}
+
+TEST(GeometryKernels, BumpIsAccurateEverywhere) {
+  std::vector<double> u, value, slope;
+  for (int k = -20; k <= 1020; ++k) u.push_back(k / 1000.0 + 1e-7);
+  value.resize(u.size());
+  slope.resize(u.size());
+  cpu::geometry_kernels().bump(std::ssize(u), u.data(), value.data(), slope.data());
+  for (std::size_t k = 0; k < u.size(); ++k) {
+    const long double x = std::numbers::pi_v<long double> * std::clamp(u[k], 1e-6, 1 - 1e-6);
+    const long double t = std::tanh(1 / std::tan(x));
+    const long double b = (1 + t) / 2;
+    const long double db =
+        -std::numbers::pi_v<long double> / 2 * (1 - t * t) / (std::sin(x) * std::sin(x));
+    ASSERT_NEAR(value[k], static_cast<double>(b), 5e-16) << u[k];
+    ASSERT_NEAR(slope[k], static_cast<double>(db), 3e-14) << u[k];
+    ASSERT_LE(slope[k], 0);
+    double one_value, one_slope;  // the same bits wherever it stands in an array
+    cpu::geometry_kernels().bump(1, &u[k], &one_value, &one_slope);
+    ASSERT_EQ(value[k], one_value);
+    ASSERT_EQ(slope[k], one_slope);
+  }
 }
 
 }  // namespace

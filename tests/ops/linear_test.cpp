@@ -151,17 +151,18 @@ TYPED_TEST(LinearTest, EverySetOfPartsAgreesWithPlainLoops) {
 
 /// The products alone are tested elsewhere; here it is what surrounds them, blocks of columns that
 /// are no whole tiles, and the order that swiglu gives the rows.
-TEST(EmulatedLinear, AgreesWithPlainLoops) {
+TEST(TensorCoreLinear, AgreesWithPlainLoops) {
   for (const auto method : {GemmMethod::fp16x3, GemmMethod::bf16x6}) {
-    const auto one = make_cpu<float>(1, method), three = make_cpu<float>(3, method);
-    EXPECT_NE(one->description().find("sm_90 Tensor Cores"), std::string::npos);
+    const auto all = make_devices<float>(method);
+    const std::string name(gemm_method_info(method).name);
+    EXPECT_NE(all.front()->description().find(name), std::string::npos);
     for (const std::int64_t columns : {1, 33, 300}) {
       for (const auto activation : kActivations) {
-        const std::string what = "emulated, " + std::to_string(columns) + " columns";
+        const std::string what = name + ", " + std::to_string(columns) + " columns";
         const auto in = make_inputs<float>(activation, 129, 130, columns);
-        const Tables result = evaluate(*one, in);
+        const Tables result = evaluate(*all.front(), in);
         expect_close<float>(result, in, what);
-        expect_same_bits(evaluate(*three, in), result, what);
+        for (const auto& device : all) expect_same_bits(evaluate(*device, in), result, what);
         EXPECT_NE(result.front().values, evaluate(*devices<float>().front(), in).front().values);
       }
     }

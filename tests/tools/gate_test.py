@@ -139,6 +139,18 @@ class GateRun(unittest.TestCase):
             self.assertAlmostEqual(figures[figure_name], value, 5, figure_name)
         self.assertIn("gate.bf16x9.bias_u", done.stdout)
 
+    def test_programs_of_operations_and_models(self):
+        """They are found, no others are, and those of models are told where their data are."""
+        self.put_programs(report(), [case("Other")])
+        for name in ("cuda_ops_norm_test", "cuda_planes_indices_test"):
+            self.put(f"binaries/{name}", (self.folder / "binaries" / "cuda_gemm_bits_test").read_text())
+        self.put("binaries/cuda_models_properties_test", """#!/bin/sh
+test -f "$TRINE_REFERENCE/models/solver.ckpt" && test -d "$TRINE_TEST_DATA/structures" && test -f "$TRINE_MODELS/trine-mini.ckpt" && exec "$(dirname "$0")/cuda_gemm_bits_test" "$@"
+""")
+        _, _, _, tests = self.run_gate()
+        self.assertEqual({name for name, t in tests.items() if t["status"] == "passed" and name.startswith("cuda_")},
+                         {f"cuda_{name}_test.Gemm.Other" for name in ("gemm_bits", "ops_norm", "models_properties")})
+
     def test_sanitizers(self):
         self.put_sanitizer()
         self.put_programs(report(), [case("Small")])
