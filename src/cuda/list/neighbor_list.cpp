@@ -5,20 +5,17 @@
 
 #include "base/check.hpp"
 #include "cuda/gemm/device.hpp"
+#include "cuda/list/numbers.hpp"
 #include "cuda/list/pairs.hpp"
 #include "cuda/list/problem.hpp"
 
 namespace trine::cuda {
 namespace {
 
-template <class T>
-void copy_to_host(T* to, const T* from, cudaStream_t stream) {
-  check_cuda(cudaMemcpyAsync(to, from, sizeof(T), cudaMemcpyDeviceToHost, stream), "copy a number");
-}
-
 [[noreturn]] void fail_about(const Grid* on_device, double cutoff, cudaStream_t stream) {
   Grid grid;
-  copy_to_host(&grid, on_device, stream);
+  check_cuda(cudaMemcpyAsync(&grid, on_device, sizeof grid, cudaMemcpyDeviceToHost, stream),
+             "find what is wrong with a structure");
   check_cuda(cudaStreamSynchronize(stream), "find what is wrong with a structure");
   fail_with(static_cast<ListProblem>(grid.problem >> 32),
             static_cast<std::int64_t>(grid.problem & 0xffffffffU), grid.times, cutoff);
@@ -29,6 +26,7 @@ void copy_to_host(T* to, const T* from, cudaStream_t stream) {
 struct ListBuilder::Scratch {
   Bins bins;
   Scan scan;
+  PinnedNumbers numbers;
 };
 
 ListBuilder::ListBuilder() : scratch_(std::make_unique<Scratch>()) {}
@@ -50,11 +48,12 @@ void ListBuilder::build(const NeighborListArgs<MemSpace::device>& args, cudaStre
     const BinArrays bins = scratch_->bins.arrays();
     count_pairs(batch, bins, args.cutoff, list.offsets.data(), stream);
     scratch_->scan.exclusive(list.offsets.data(), batch.atoms + 1, stream);
-    unsigned long long first_problem = kNoProblem;
-    copy_to_host(&total, list.offsets.data() + batch.atoms, stream);
-    copy_to_host(&first_problem, bins.first_problem, stream);
-    check_cuda(cudaStreamSynchronize(stream), "build a neighbour list");
-    if (first_problem != kNoProblem) fail_about(bins.grids + first_problem, args.cutoff, stream);
+    const auto [pairs, problem] = scratch_->numbers.read(
+        list.offsets.data() + batch.atoms, bins.first_problem, stream, "build a neighbour list");
+    if (static_cast<unsigned long long>(problem) != kNoProblem) {
+      fail_about(bins.grids + problem, args.cutoff, stream);
+    }
+    total = pairs;
   }
   list.neighbor.resize(total);
   list.shift.resize(total);

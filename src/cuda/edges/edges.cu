@@ -1,1 +1,0 @@
-#include "cuda/edges/edges.hpp"

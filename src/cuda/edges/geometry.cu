@@ -1,0 +1,98 @@
+#include "cuda/edges/step.cuh"
+
+#include "cuda/edges/launches.hpp"
+#include "cuda/gemm/device.hpp"
+
+namespace trine::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+__device__ void take_closer(Nearest& a, double distance, std::int64_t pair) {
+  if (distance < a.distance || (distance == a.distance && pair < a.pair)) a = {distance, pair};
+}
+
+/// The closest pair of a block, in its first thread.
+template <int warps>
+__device__ Nearest closest_of_block(Nearest found) {
+  __shared__ Nearest room[warps];
+  const auto over_lanes = [&] {
+    for (int step = kWarp / 2; step > 0; step /= 2) {
+      const double distance = __shfl_xor_sync(kAllLanes, found.distance, step);
+      take_closer(found, distance, __shfl_xor_sync(kAllLanes, found.pair, step));
+    }
+  };
+  over_lanes();
+  if (threadIdx.x % kWarp == 0) room[threadIdx.x / kWarp] = found;
+  __syncthreads();
+  if (threadIdx.x < kWarp) {
+    found = room[threadIdx.x % warps];
+    over_lanes();
+  }
+  return found;
+}
+
+template <bool with_closest>
+__global__ void __launch_bounds__(kRowThreads)
+    measure(BatchArrays batch, ListArrays list, double* vector, double* distance,
+            Nearest* nearest) {
+  const std::int64_t i = row_of_warp();
+  Nearest found{INFINITY, -1};
+  if (i < batch.atoms) {
+    const double* cell = batch.cells + 9 * range_of(batch.first_atom, batch.structures, i);
+    const double r_i[3] = {batch.positions[3 * i], batch.positions[3 * i + 1],
+                           batch.positions[3 * i + 2]};
+    const std::int64_t end = list.offsets[i + 1];
+    for (std::int64_t k = list.offsets[i] + threadIdx.x % kWarp; k < end; k += kWarp) {
+      const double* r = batch.positions + 3 * static_cast<std::int64_t>(list.neighbor[k]);
+      const double r_j[3] = {r[0], r[1], r[2]};
+      const std::int32_t shift[3] = {list.shift[3 * k], list.shift[3 * k + 1],
+                                     list.shift[3 * k + 2]};
+      double v[3];
+      pair_vector(r_i, r_j, shift, cell, v);
+      const double d = exact_sum(__dsqrt_rn(squared_norm(v)), 1e-15);
+#pragma unroll
+      for (int c = 0; c < 3; ++c) vector[3 * k + c] = v[c];
+      distance[k] = d;
+      if (with_closest) take_closer(found, d, k);
+    }
+  }
+  if (with_closest) {
+    found = closest_of_block<kRowsPerBlock>(found);
+    if (threadIdx.x == 0) nearest[blockIdx.x] = found;
+  }
+}
+
+/// One block.
+__global__ void __launch_bounds__(kThreads)
+    find(const Nearest* nearest, std::int64_t count, Nearest* closest) {
+  Nearest found{INFINITY, -1};
+  for (std::int64_t n = threadIdx.x; n < count; n += kThreads) {
+    take_closer(found, nearest[n].distance, nearest[n].pair);
+  }
+  found = closest_of_block<kThreads / kWarp>(found);
+  if (threadIdx.x == 0) *closest = found;
+}
+
+}  // namespace
+
+std::int64_t geometry_blocks(std::int64_t atoms) {
+  return blocks_for(atoms, kRowsPerBlock);
+}
+
+void measure_pairs(const BatchArrays& batch, const ListArrays& list, double* vector,
+                   double* distance, Nearest* nearest, cudaStream_t stream) {
+  if (batch.atoms == 0) return;
+  const auto kernel = nearest ? measure<true> : measure<false>;
+  kernel<<<blocks_for(batch.atoms, kRowsPerBlock), kRowThreads, 0, stream>>>(batch, list, vector,
+                                                                             distance, nearest);
+  check_cuda(cudaGetLastError(), "measure pairs");
+}
+
+void find_closest(const Nearest* nearest, std::int64_t count, Nearest* closest,
+                  cudaStream_t stream) {
+  find<<<1, kThreads, 0, stream>>>(nearest, count, closest);
+  check_cuda(cudaGetLastError(), "find the closest pair");
+}
+
+}  // namespace trine::cuda

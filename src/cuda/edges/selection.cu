@@ -1,0 +1,94 @@
+#include "cuda/edges/step.cuh"
+
+#include "cuda/edges/launches.hpp"
+#include "cuda/gemm/device.hpp"
+#include "cuda/list/row_sort.cuh"
+
+namespace trine::cuda {
+namespace {
+
+/// c_ij of pair k of atom i.
+__device__ double pair_cutoff(const Selection& s, std::int64_t i, std::int64_t k) {
+  if (!s.radius) return s.cutoff;
+  return (s.radius[i] + s.radius[s.list.neighbor[k]]) / 2;
+}
+
+/// The pair (j, i, -shift), counted in row j, which is sorted by neighbour and shift; -1 if there
+/// is none.
+__device__ std::int64_t find_partner(const ListArrays& list, std::int64_t i, std::int64_t k) {
+  const std::int32_t j = list.neighbor[k];
+  const std::int32_t shift[3] = {-list.shift[3 * k], -list.shift[3 * k + 1],
+                                 -list.shift[3 * k + 2]};
+  const PairKey wanted = pair_key(static_cast<std::int32_t>(i), shift);
+  const std::int64_t first = list.offsets[j], size = list.offsets[j + 1] - first;
+  const RowInList row{list.neighbor + first, list.shift + 3 * first};
+  std::int64_t low = 0, high = size;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (is_before(row.get(middle), wanted)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == size) return -1;
+  const PairKey found = row.get(low);
+  return is_before(wanted, found) ? -1 : low;
+}
+
+__global__ void __launch_bounds__(kRowThreads) count(Selection s, std::int64_t* counts) {
+  const std::int64_t i = row_of_warp();
+  if (i >= s.atoms) return;
+  const int lane = threadIdx.x % kWarp;
+  const std::int64_t end = s.list.offsets[i + 1];
+  std::int32_t kept = 0;
+  for (std::int64_t chunk = s.list.offsets[i]; chunk < end; chunk += kWarp) {
+    const std::int64_t k = chunk + lane;
+    const double cutoff = k < end ? pair_cutoff(s, i, k) : 0;
+    const bool keep = k < end && s.distance[k] <= cutoff;
+    const unsigned all_kept = __ballot_sync(kAllLanes, keep);
+    if (keep) {
+      const std::int64_t partner = find_partner(s.list, i, k);
+      const std::int64_t row = s.list.offsets[s.list.neighbor[k]];
+      const bool both = partner >= 0 && s.distance[row + partner] <= cutoff;
+      if (!both) atomicMin(s.first_missing, static_cast<unsigned long long>(k));
+      s.rank[k] = kept + __popc(all_kept & ((1U << lane) - 1));
+      s.partner[k] = static_cast<std::int32_t>(partner);
+    }
+    kept += __popc(all_kept);
+  }
+  if (lane == 0) counts[i] = kept;
+}
+
+__global__ void __launch_bounds__(kRowThreads) fill(Selection s, EdgeArrays edges) {
+  const std::int64_t i = row_of_warp();
+  if (i >= s.atoms) return;
+  const std::int64_t end = s.list.offsets[i + 1], first_edge = edges.offsets[i];
+  for (std::int64_t k = s.list.offsets[i] + threadIdx.x % kWarp; k < end; k += kWarp) {
+    const double cutoff = pair_cutoff(s, i, k);
+    if (!(s.distance[k] <= cutoff)) continue;
+    const std::int64_t e = first_edge + s.rank[k];
+    const std::int32_t j = s.list.neighbor[k];
+    edges.pair[e] = k;
+    edges.centre[e] = static_cast<std::int32_t>(i);
+    edges.neighbor[e] = j;
+    edges.reverse[e] = edges.offsets[j] + s.rank[s.list.offsets[j] + s.partner[k]];
+    edges.pair_cutoff[e] = cutoff;
+  }
+}
+
+}  // namespace
+
+void count_edges(const Selection& selection, std::int64_t* counts, cudaStream_t stream) {
+  if (selection.atoms == 0) return;
+  count<<<blocks_for(selection.atoms, kRowsPerBlock), kRowThreads, 0, stream>>>(selection, counts);
+  check_cuda(cudaGetLastError(), "count edges");
+}
+
+void fill_edges(const Selection& selection, const EdgeArrays& edges, cudaStream_t stream) {
+  if (selection.atoms == 0) return;
+  fill<<<blocks_for(selection.atoms, kRowsPerBlock), kRowThreads, 0, stream>>>(selection, edges);
+  check_cuda(cudaGetLastError(), "list edges");
+}
+
+}  // namespace trine::cuda

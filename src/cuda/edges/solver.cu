@@ -1,0 +1,89 @@
+// Adaptive radii by the "solver" method (pet-spec 2.3).
+#include "cuda/edges/step.cuh"
+
+#include "cuda/edges/launches.hpp"
+#include "cuda/gemm/device.hpp"
+
+namespace trine::cuda {
+namespace {
+
+constexpr double kLeastSlope = 1e-6;
+
+struct Count {
+  double value, slope;
+};
+
+/// n(rho) = sum_j b(d_j; rho, width) + n* (rho / r_c)^3 and dn/drho, the same in all lanes. The few
+/// pairs inside the taper are gathered in `room` [2 kWarp], in list order, so that only they cost
+/// transcendental functions; pairs beyond it leave no trace.
+__device__ Count count_neighbors(const AdaptiveArrays& args, std::int64_t first, std::int64_t end,
+                                 double rho, double* room) {
+  const int lane = threadIdx.x % kWarp;
+  const unsigned lanes_before = (1U << lane) - 1;
+  const double inner = rho - args.width, scale = 1 / args.width;
+  double value = 0, slope = 0;
+  int whole = 0, gathered = 0;
+  const auto add = [&](int size) {
+    if (lane >= size) return;
+    const Step step = bump(room[lane]);
+    value += step.value;
+    slope -= step.slope;
+  };
+  for (std::int64_t chunk = first; chunk < end; chunk += kWarp) {
+    const double u = chunk + lane < end ? (args.distance[chunk + lane] - inner) * scale : 2.0;
+    whole += __popc(__ballot_sync(kAllLanes, u <= 0));
+    const bool inside = u > 0 && u < 1;
+    const unsigned all_inside = __ballot_sync(kAllLanes, inside);
+    if (inside) room[gathered + __popc(all_inside & lanes_before)] = u;
+    gathered += __popc(all_inside);
+    __syncwarp();
+    if (gathered < kWarp) continue;
+    add(kWarp);
+    gathered -= kWarp;
+    const double rest = room[kWarp + lane];
+    __syncwarp();
+    if (lane < gathered) room[lane] = rest;
+  }
+  __syncwarp();
+  add(gathered);
+  __syncwarp();
+  const double x = rho / args.cutoff;
+  return {warp_sum(value) + whole + args.num_neighbors * (x * x * x),
+          warp_sum(slope) / args.width + 3 * args.num_neighbors * (x * x) / args.cutoff};
+}
+
+/// Ten safeguarded Newton steps, converged or not, then one more: a better root finder would be
+/// another model.
+__global__ void __launch_bounds__(kRowThreads) solve(AdaptiveArrays args) {
+  __shared__ double rooms[kRowsPerBlock][2 * kWarp];
+  const std::int64_t i = row_of_warp();
+  if (i >= args.atoms) return;
+  double* room = rooms[threadIdx.x / kWarp];
+  const std::int64_t first = args.offsets[i], end = args.offsets[i + 1];
+  double low = 0, high = args.cutoff, rho = args.cutoff / 2;
+  for (int iteration = 0; iteration < 10; ++iteration) {
+    const Count n = count_neighbors(args, first, end, rho, room);
+    const double excess = n.value - args.num_neighbors;
+    (excess <= 0 ? low : high) = rho;
+    const double newton = rho - excess / fmax(n.slope, kLeastSlope);
+    rho = low <= newton && newton <= high ? newton : (low + high) / 2;
+  }
+  const Count n = count_neighbors(args, first, end, rho, room);
+  if (threadIdx.x % kWarp != 0) return;
+  const double slope = fmax(n.slope, kLeastSlope);
+  const double raw = rho - (n.value - args.num_neighbors) / slope;
+  const double least = args.cutoff / 16;
+  args.radius[i] = fmin(fmax(raw, least), args.cutoff);
+  args.slope[i] = least <= raw && raw <= args.cutoff ? slope : 0;
+  args.root[i] = rho;
+}
+
+}  // namespace
+
+void solve_radii(const AdaptiveArrays& args, cudaStream_t stream) {
+  if (args.atoms == 0) return;
+  solve<<<blocks_for(args.atoms, kRowsPerBlock), kRowThreads, 0, stream>>>(args);
+  check_cuda(cudaGetLastError(), "solve for adaptive radii");
+}
+
+}  // namespace trine::cuda

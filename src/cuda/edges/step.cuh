@@ -1,0 +1,73 @@
+// Smooth steps from 1 to 0 and sums over a warp.
+#pragma once
+
+#include <cmath>
+
+#include "cuda/list/batch.cuh"
+
+namespace trine::cuda {
+
+constexpr int kRowsPerBlock = 8;  // rows of the list, a warp each
+constexpr int kRowThreads = kRowsPerBlock * kWarp;
+
+/// A step f(u) and df/du.
+struct Step {
+  double value, slope;
+};
+
+__host__ __device__ inline void sine_cosine_of_pi(double u, double& sine, double& cosine) {
+#ifdef __CUDA_ARCH__
+  sincospi(u, &sine, &cosine);
+#else
+  sine = std::sin(M_PI * u);
+  cosine = std::cos(M_PI * u);
+#endif
+}
+
+/// b = (1 + tanh x) / 2 = 1 / (1 + e^-2x) with x = cot(pi u), and db/du = -(pi/2) (1 - tanh^2 x) /
+/// sin^2(pi u), where 1 - tanh^2 x = 4 E / (1 + E)^2 with E = e^-2|x| (pet-spec 2.2). Outside kFlat
+/// .. 1 - kFlat, b is 1 or 0 to all digits of a double.
+__host__ __device__ inline Step bump(double u) {
+  constexpr double kFlat = 0.016;
+  if (!(u > kFlat)) return {1, 0};
+  if (!(u < 1 - kFlat)) return {0, 0};
+  double sine, cosine;
+  sine_cosine_of_pi(u, sine, cosine);
+  const double small = exp(-2 * fabs(cosine / sine));
+  const double inverse = 1 / (1 + small);
+  const double root = inverse / sine;
+  return {u <= 0.5 ? inverse : small * inverse, -2 * M_PI * small * (root * root)};
+}
+
+/// f = (1 + cos(pi u)) / 2, u clamped to [0, 1].
+__host__ __device__ inline Step cosine_step(double u) {
+  if (u < 0) return {1, 0};
+  if (u > 1) return {0, 0};
+  double sine, cosine;
+  sine_cosine_of_pi(u, sine, cosine);
+  return {0.5 * (1 + cosine), -M_PI / 2 * sine};
+}
+
+/// Sum over the lanes, the same bits in each.
+__device__ inline double warp_sum(double value) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    value += __shfl_xor_sync(kAllLanes, value, step);
+  }
+  return value;
+}
+
+__device__ inline double warp_max(double value) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    value = fmax(value, __shfl_xor_sync(kAllLanes, value, step));
+  }
+  return value;
+}
+
+/// The row of this warp, in kernels with kRowThreads threads.
+__device__ inline std::int64_t row_of_warp() {
+  return static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + threadIdx.x / kWarp;
+}
+
+}  // namespace trine::cuda
