@@ -10,8 +10,8 @@ namespace trine::cuda {
 namespace {
 
 constexpr MemSpace kDevice = MemSpace::device;
-constexpr int kEdges = 4;  ///< of a warp
-constexpr int kEdgesOfBlock = kEdges * kRowThreads / kWarp;
+constexpr int kWarps = kRowThreads / kWarp;
+constexpr int kForwardEdges = 4, kBackwardEdges = 2;  ///< of a warp
 static_assert(sizeof(Vec3) == 3 * sizeof(double), "kernels read vectors as doubles");
 
 template <class Real>
@@ -34,8 +34,9 @@ __device__ __forceinline__ void load_vector(const double* vectors, std::int64_t 
   for (int k = 0; k < 3; ++k) v[k] = vectors[3 * e + k];
 }
 
+template <int kEdges>
 __device__ __forceinline__ std::int64_t first_edge_of_warp() {
-  return std::int64_t{blockIdx.x} * kEdgesOfBlock + static_cast<int>(threadIdx.x) / kWarp * kEdges;
+  return (std::int64_t{blockIdx.x} * kWarps + threadIdx.x / kWarp) * kEdges;
 }
 
 /// Columns c .. c + 3 of the (4, C) weight.
@@ -63,41 +64,35 @@ struct Embedding {
 template <class Real>
 __global__ void __launch_bounds__(kRowThreads) embed_edges(Embedding<Real> a) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const std::int64_t first = first_edge_of_warp();
+  const std::int64_t first = first_edge_of_warp<kForwardEdges>(), left = a.edges - first;
+  const int edges = left < kForwardEdges ? static_cast<int>(left) : kForwardEdges;
   Real mine[4] = {};  // lane i: edge i of the warp
   std::int32_t species = 0;
-  if (lane < kEdges && first + lane < a.edges) {
+  if (lane < edges) {
     double v[3];
     load_vector(a.vector, first + lane, v);
     for (int k = 0; k < 3; ++k) mine[k] = static_cast<Real>(v[k]);
     mine[3] = embedded_distance<Real>(v);
     species = a.species[first + lane];
   }
-  Real v[kEdges][4];
-  RowPointer<const Real> table[kEdges];
-#pragma unroll
-  for (int i = 0; i < kEdges; ++i) {
-    for (int k = 0; k < 4; ++k) v[i][k] = __shfl_sync(~0u, mine[k], i);
-    table[i] = a.table.row(__shfl_sync(~0u, species, i));
-  }
-  for (int c = kGroup * lane; c < a.cols; c += kTile) {
-    Real w[4][kGroup], z[kEdges][kGroup];
+  for (int tile = 0; tile < a.cols; tile += kTile) {
+    const int c = tile + kGroup * lane;
+    Real w[4][kGroup];
     load_weights(a.weight, c, a.cols, a.wide, w);
+#pragma unroll 2
+    for (int i = 0; i < edges; ++i) {
+      Real z[kGroup], y[kGroup];
+      load_group(a.table.row(__shfl_sync(~0u, species, i)), c, a.cols, a.wide, z);
 #pragma unroll
-    for (int i = 0; i < kEdges; ++i) load_group(table[i], c, a.cols, a.wide, z[i]);
+      for (int k = 0; k < 4; ++k) {
+        const Real v = __shfl_sync(~0u, mine[k], i);
 #pragma unroll
-    for (int i = 0; i < kEdges; ++i) {
-      if (first + i >= a.edges) break;
-      Real y[kGroup];
-#pragma unroll
-      for (int j = 0; j < kGroup; ++j) {
-#pragma unroll
-        for (int k = 0; k < 4; ++k) z[i][j] += v[i][k] * w[k][j];
+        for (int j = 0; j < kGroup; ++j) z[j] += v * w[k][j];
       }
-      store_group(a.pre.row(first + i), c, a.cols, a.wide, z[i]);
+      store_group(a.pre.row(first + i), c, a.cols, a.wide, z);
       if (!a.y.data) continue;
 #pragma unroll
-      for (int j = 0; j < kGroup; ++j) y[j] = z[i][j] * logistic(z[i][j]);
+      for (int j = 0; j < kGroup; ++j) y[j] = z[j] * logistic(z[j]);
       store_group(a.y.row(first + i), c, a.cols, a.wide, y);
     }
   }
@@ -115,7 +110,7 @@ struct EmbeddingGradient {
 };
 
 /// total[4 i + k] = the lanes' sum of dz W4[k] for edge i of the warp, dz = dy SiLU'(pre).
-template <class Real>
+template <int kEdges, class Real>
 __device__ __forceinline__ void sum_columns(const EmbeddingGradient<Real>& a, std::int64_t first,
                                             int lane, Real (&total)[4 * kEdges]) {
   for (int c = kGroup * lane; c < a.cols; c += kTile) {
@@ -142,8 +137,9 @@ __device__ __forceinline__ void sum_columns(const EmbeddingGradient<Real>& a, st
 
 template <class Real>
 __global__ void __launch_bounds__(kRowThreads) embed_edges_backward(EmbeddingGradient<Real> a) {
+  constexpr int kEdges = kBackwardEdges;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const std::int64_t first = first_edge_of_warp();
+  const std::int64_t first = first_edge_of_warp<kEdges>();
   if (first >= a.edges) return;
   // Lane 3 i + k adds component k of edge i. What it needs is loaded while the sums are made.
   const std::int64_t edge = first + lane / 3;
@@ -157,7 +153,7 @@ __global__ void __launch_bounds__(kRowThreads) embed_edges_backward(EmbeddingGra
     unit = component / static_cast<double>(embedded_distance<Real>(v));
   }
   Real total[4 * kEdges] = {};
-  sum_columns(a, first, lane, total);
+  sum_columns<kEdges>(a, first, lane, total);
   Real along = 0, radial = 0;
 #pragma unroll
   for (int i = 0; i < kEdges; ++i) {
@@ -188,8 +184,8 @@ void edge_embedding(const EdgeEmbeddingArgs<Real, kDevice>& a, cudaStream_t stre
                           a.pre.rows,
                           static_cast<int>(a.table.cols),
                           is_wide(a.weight) && is_wide(a.table) && is_wide(a.pre) && is_wide(a.y)};
-  launch("embed edges", embed_edges<Real>, divide_up(e.edges, kEdgesOfBlock), kRowThreads, 0,
-         stream, e);
+  launch("embed edges", embed_edges<Real>, divide_up(e.edges, kWarps * kForwardEdges), kRowThreads,
+         0, stream, e);
 }
 
 template <class Real>
@@ -203,8 +199,8 @@ void edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, kDevice>& a,
                                   a.pre.rows,
                                   static_cast<int>(a.weight.cols),
                                   is_wide(a.weight) && is_wide(a.pre) && is_wide(a.dy)};
-  launch("embed edges, backward", embed_edges_backward<Real>, divide_up(e.edges, kEdgesOfBlock),
-         kRowThreads, 0, stream, e);
+  launch("embed edges, backward", embed_edges_backward<Real>,
+         divide_up(e.edges, kWarps * kBackwardEdges), kRowThreads, 0, stream, e);
 }
 
 #define TRINE_INSTANTIATE(Real)                                                          \
