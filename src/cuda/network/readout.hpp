@@ -10,7 +10,6 @@ namespace trine::cuda {
 template <class Real>
 void readout(const ReadoutArgs<Real, MemSpace::device>& args, cudaStream_t stream);
 template <class Real>
-void readout_backward(const ReadoutBackwardArgs<Real, MemSpace::device>& args,
-                      cudaStream_t stream);
+void readout_backward(const ReadoutBackwardArgs<Real, MemSpace::device>& args, cudaStream_t stream);
 
 }  // namespace trine::cuda

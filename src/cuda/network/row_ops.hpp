@@ -20,8 +20,7 @@ void edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, MemSpace::dev
 template <class Real>
 void combine(const CombineArgs<Real, MemSpace::device>& args, cudaStream_t stream);
 template <class Real>
-void combine_backward(const CombineBackwardArgs<Real, MemSpace::device>& args,
-                      cudaStream_t stream);
+void combine_backward(const CombineBackwardArgs<Real, MemSpace::device>& args, cudaStream_t stream);
 template <class Real>
 void add_reversed(const AddReversedArgs<Real, MemSpace::device>& args, cudaStream_t stream);
 template <class Real>
