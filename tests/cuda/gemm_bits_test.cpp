@@ -66,7 +66,8 @@ constexpr GemmShape kMedium[] = {{129, 200, 200}, {300, 320, 256}, {129, 256, 32
 // Enough tiles to fill every multiprocessor of a large device: other kernels take these.
 constexpr GemmShape kLarge[] = {{7400, 256, 256}, {17281, 128, 256}, {9001, 768, 256},
                                 {9001, 256, 768}, {6000, 512, 512},  {20000, 256, 96},
-                                {5003, 320, 640}, {30001, 64, 192},  {2049, 1024, 300}};
+                                {5003, 320, 640}, {30001, 64, 192},  {2049, 1024, 300},
+                                {34001, 64, 230}, {34001, 512, 256}, {34001, 200, 512}};
 
 TEST_P(GemmBits, SmallForward) {
   for (const GemmShape& s : kSmall) expect_forward(s);

@@ -111,10 +111,13 @@ GemmWeight GemmContext::pack(GemmMethod method, const float* w, std::int64_t ldw
                                static_cast<std::size_t>(n), cudaMemcpyDefault, impl_->stream),
              "copy a weight");
   if (bias) {
-    weight->bias = DeviceArray<float>(n);
-    check_cuda(cudaMemcpyAsync(weight->bias.data(), bias, weight->bias.bytes(), cudaMemcpyDefault,
-                               impl_->stream),
-               "copy a bias");
+    weight->bias = DeviceArray<float>((n + kWidestTile - 1) / kWidestTile * kWidestTile);
+    check_cuda(cudaMemsetAsync(weight->bias.data(), 0, weight->bias.bytes(), impl_->stream),
+               "clear a bias");
+    check_cuda(
+        cudaMemcpyAsync(weight->bias.data(), bias, sizeof(float) * static_cast<std::size_t>(n),
+                        cudaMemcpyDefault, impl_->stream),
+        "copy a bias");
   }
   if (method == GemmMethod::fp32) {
     if (!impl_->plain) impl_->plain = std::make_unique<PlainProduct>(impl_->stream);

@@ -134,7 +134,7 @@ struct BareEpilogue {
 #pragma unroll
     for (int group = 0; group < kCount / 8; ++group) {
       const int column = part.column + 16 * group;
-      const float4 bias = load4<false>(a.bias + column, a.n - column, true);
+      const float4 bias = load4<true>(a.bias + column, 4, true);
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         float* z = d + 8 * group + 2 * h;

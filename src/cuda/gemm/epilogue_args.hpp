@@ -25,7 +25,7 @@ struct EpilogueArgs {
   float gain = 0;
   bool silu = false;
   bool staged = false;                 ///< y leaves through the copy engine
-  const float* bias = nullptr;         ///< (n)
+  const float* bias = nullptr;         ///< (n), as in PackedWeight
   DeviceMatrix<const float> addend;    ///< (m, n) added to z
   DeviceMatrix<float> pre;             ///< (m, n) z
   DeviceMatrix<const float> residual;  ///< added to y

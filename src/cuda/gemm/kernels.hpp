@@ -19,8 +19,10 @@ enum class TileKind {
   low,       ///< 64 x 128: few rows
   small,     ///< 64 x 64: few rows and columns, long inner dimension
   team,      ///< the same by two blocks: fewer still
+  held,      ///< 128 rows x all columns: very many rows; inner dimension 193 to 256
 };
-inline constexpr int kTileKinds = 6;
+inline constexpr int kTileKinds = 7;
+inline constexpr int kWidestTile = 256;  ///< columns, `held` aside
 
 /// bare: linear with nothing but a bias, results through the copy engine (Hopper).
 enum class EpilogueKind { linear, bare, swiglu, swiglu_backward };
@@ -28,9 +30,11 @@ enum class Direction { forward, backward };
 
 struct Kernel {
   const void* function = nullptr;          ///< null: there is none of this shape
-  int rows = 0, columns = 0, threads = 0;  ///< of a tile; of a block
+  int rows = 0, columns = 0, threads = 0;  ///< of a tile, 0 columns: all that there are; of a block
   std::uint32_t shared_bytes = 0;
   int resident_chunks = 0;
+  int held_chunks = 0;      ///< the only number of chunks that will do; 0: any
+  int most_out_blocks = 0;  ///< 0: any number
   int blocks_per_multiprocessor = 1;
   int cluster = 1;   ///< blocks that work on a tile together
   int box_rows = 0;  ///< rows of x that the copy engine takes at once (Hopper)

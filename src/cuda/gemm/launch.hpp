@@ -18,6 +18,9 @@ struct TileChoice {
 TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
                        int multiprocessors);
 
+/// Can the kernel compute products with this weight?
+bool fits(const Kernel& kernel, const PackedOperand& w);
+
 /// How many rows the next of several launches should take: m, or as many as fill the device a whole
 /// number of times, if tiles of another shape are better for the rest.
 std::int64_t rows_at_once(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,

@@ -48,6 +48,19 @@ __device__ __forceinline__ void mbarrier_wait(std::uint32_t bar, std::uint32_t p
       : "memory");
 }
 
+/// Is the phase with this parity complete?
+__device__ __forceinline__ bool mbarrier_test(std::uint32_t bar, std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{\n.reg .pred p;\n"
+      "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.b32 %0, 1, 0, p;\n}"
+      : "=r"(done)
+      : "r"(bar), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
 /// Blocks of a cluster share tiles: which of them this one is, and where `address` lies in another.
 __device__ __forceinline__ int cluster_rank() {
   std::uint32_t rank;
@@ -218,6 +231,11 @@ __device__ __forceinline__ void take_turn(int group) {
 }
 __device__ __forceinline__ void give_turn(int group) {
   asm volatile("bar.arrive %0, 256;" ::"r"(1 + group) : "memory");
+}
+
+/// Both meet.
+__device__ __forceinline__ void meet_computing() {
+  asm volatile("bar.sync 3, 256;" ::: "memory");
 }
 
 /// The compiler must have the values here, and must not move them across.

@@ -3,6 +3,7 @@
 
 #include "cuda/gemm/kernel_sm90.cuh"
 #include "cuda/gemm/kernel_sm90_broad.cuh"
+#include "cuda/gemm/kernel_sm90_held.cuh"
 #include "cuda/gemm/kernel_sm90_team.cuh"
 #include "cuda/gemm/kernels.hpp"
 
@@ -26,6 +27,18 @@ Kernel broad_kernel() {
           .columns = T::kTileColumns,
           .threads = kThreads,
           .shared_bytes = T::kSharedBytes,
+          .box_rows = T::kRows};
+}
+
+template <class T, class Epilogue, bool kTransposed>
+Kernel held_kernel() {
+  return {.function = reinterpret_cast<const void*>(&gemm_sm90_held<T, Epilogue, kTransposed>),
+          .rows = T::kRows,
+          .columns = 0,
+          .threads = kThreads,
+          .shared_bytes = T::kSharedBytes,
+          .held_chunks = T::kChunks,
+          .most_out_blocks = T::kMostParts,
           .box_rows = T::kRows};
 }
 
@@ -54,6 +67,9 @@ KernelsByTile kernels_with() {
   }
   if constexpr (S::kElementBytes == 2 && S::kWords <= 2) {
     set(TileKind::broad, broad_kernel<BroadConfig<S, kInterval>, Epilogue, kTransposed>());
+  }
+  if constexpr (S::kElementBytes == 2 && S::kWords == 2 && kSteps<Epilogue>) {
+    set(TileKind::held, held_kernel<HeldConfig<S>, Epilogue, kTransposed>());
   }
   if constexpr (S::kWords <= 2) {  // more would not fit into the registers of a team
     set(TileKind::small, team_kernel<TeamConfig<S, kInterval, 1>, Epilogue, kTransposed>());

@@ -16,7 +16,7 @@ struct PackedWeight {
   DeviceArray<std::uint8_t> words;
   DeviceArray<float> ratios;
   DeviceArray<float> plain;  ///< (n, k), fp32 only
-  DeviceArray<float> bias;   ///< (n) or empty
+  DeviceArray<float> bias;   ///< empty, or (n) and zeros up to the end of the widest tile
 
   bool swiglu() const { return activation == GemmActivation::swiglu; }
 };
