@@ -20,7 +20,11 @@ struct Vector {
   bool empty() const { return size == 0; }
   Vector slice(std::int64_t first, std::int64_t count) const { return {data + first, count}; }
 
-  operator Vector<const T, S>() const requires(!std::is_const_v<T>) { return {data, size}; }
+  // A template, because nvcc warns of a conversion of a type to itself.
+  template <class U>
+  requires(std::is_same_v<U, const T> && !std::is_const_v<T>) operator Vector<U, S>() const {
+    return {data, size};
+  }
 };
 
 /// A row-major matrix; row `r` starts at `data + r * stride`.
@@ -45,7 +49,8 @@ struct Matrix {
     return {data + first, rows, count, stride};
   }
 
-  operator Matrix<const T, S>() const requires(!std::is_const_v<T>) {
+  template <class U>
+  requires(std::is_same_v<U, const T> && !std::is_const_v<T>) operator Matrix<U, S>() const {
     return {data, rows, cols, stride};
   }
 };
