@@ -126,7 +126,7 @@ double sum(const std::vector<double>& values) {
 const std::vector<double> kExample = {0.96, 1.1, 1.5, 1.5, 2.2, 2.4, 2.4, 2.9, 3.3, 3.3,
                                       3.8,  4.1, 4.4, 4.9, 5.2, 5.6, 6.1, 6.3, 6.9, 7.4};
 
-TEST(AdaptiveCutoff, MatchesTable) {
+TEST(AdaptiveCutoff, MatchesTableOfASmallRow) {
   struct Line {
     double n, solver, solver_sum, grid, grid_sum;
   };

@@ -199,7 +199,7 @@ TEST(EdgeBackward, CoincidentAtomsHaveNoDirection) {
   }
 }
 
-TEST(EdgeBackward, BatchAndThreadsChangeNothing) {
+TEST(EdgeBackward, SmallFramesGiveTheSameInABatch) {
   std::vector<Frame> frames(1);
   for (const auto& [name, frame] : some_frames()) {
     frames.push_back(frame);

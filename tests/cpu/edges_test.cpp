@@ -81,7 +81,7 @@ TEST(SelectEdges, ReverseIsExactAndAnInvolution) {
 }
 
 /// Systems A and B of the specification's appendix C.
-TEST(SelectEdges, MatchesTheSpecifiedSystems) {
+TEST(SelectEdges, MatchesTheSmallSpecifiedSystems) {
   const Frame a{{{0.1, 0.2, 0.3}, {1.7, 0.4, 0.9}, {0.6, 2.1, 1.5}, {2.4, 2.2, 3.1}},
                 {{{3.6, 0, 0}, {0.4, 3.9, 0}, {-0.3, 0.5, 4.2}}},
                 {true, true, true}};

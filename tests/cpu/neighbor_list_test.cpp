@@ -189,7 +189,7 @@ TEST(NeighborList, ManyBoxesInEveryDirection) {
             search_everything(frame, 3.5));
 }
 
-TEST(NeighborList, KeepsPairsExactlyAtTheCutoff) {
+TEST(NeighborList, SmallCellsKeepPairsExactlyAtTheCutoff) {
   // simple cubic, a = 1.5: 6 + 12 + 8 + 6 neighbours up to 2 a
   Frame frame{{{0.75, 0.75, 0.75}}, {{{1.5, 0, 0}, {0, 1.5, 0}, {0, 0, 1.5}}}, {true, true, true}};
   EXPECT_EQ(find(Batch({frame}), 3.0)->neighbor.size(), 32);

@@ -105,7 +105,7 @@ TYPED_TEST(AttentionTest, RaggedAtomsAgreeWithPlainLoops) {
   }
 }
 
-TYPED_TEST(AttentionTest, WeightsBelowTheFloorHaveNoGradient) {
+TYPED_TEST(AttentionTest, SmallWeightsHaveNoGradient) {
   const auto in = make_inputs<TypeParam>(kEdges, 2, 16);
   const Table d_weight = evaluate(*devices<TypeParam>().front(), in)[2];
   for (std::int64_t e = 0; e < in.edges(); ++e) {

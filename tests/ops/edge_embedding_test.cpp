@@ -67,7 +67,7 @@ TYPED_TEST(EdgeEmbeddingTest, AgreesWithPlainLoops) {
   }
 }
 
-TYPED_TEST(EdgeEmbeddingTest, EdgesDependOnThemselvesAlone) {
+TYPED_TEST(EdgeEmbeddingTest, SmallPartsDependOnThemselvesAlone) {
   const auto in = make_embedding<TypeParam>(70, 33);
   for (const auto& device : devices<TypeParam>()) {
     const Tables all = embed(*device, in), alone = embed(*device, some_edges(in, 5, 60));

@@ -169,7 +169,7 @@ TEST(TensorCoreLinear, AgreesWithPlainLoops) {
   }
 }
 
-TYPED_TEST(LinearTest, LayoutInMemoryChangesNoBit) {
+TYPED_TEST(LinearTest, LayoutOfSmallMatricesChangesNoBit) {
   for (const auto activation : kActivations) {
     const auto in = make_inputs<TypeParam>(activation, 129, 33, 257);
     auto& device = *devices<TypeParam>().front();

@@ -83,7 +83,7 @@ TYPED_TEST(MessageTest, CombineAgreesWithPlainLoops) {
   }
 }
 
-TYPED_TEST(MessageTest, EdgesAreCombinedInAnyParts) {
+TYPED_TEST(MessageTest, EdgesAreCombinedInSmallParts) {
   const Combination<TypeParam> c(kEdges, 33);
   for (const auto& device : devices<TypeParam>()) {
     const Tables all = combine(*device, c, 0, kEdges);

@@ -91,7 +91,7 @@ TYPED_TEST(NormTest, EveryShapeAgreesWithPlainLoops) {
   }
 }
 
-TYPED_TEST(NormTest, LayoutInMemoryChangesNoBit) {
+TYPED_TEST(NormTest, LayoutOfSmallMatricesChangesNoBit) {
   for (const auto kind : kKinds) {
     const Case<TypeParam> c(kind, 65, 33);
     auto& device = *devices<TypeParam>().front();

@@ -127,7 +127,7 @@ TYPED_TEST(ReadoutTest, BackwardAgreesWithPlainLoops) {
   }
 }
 
-TYPED_TEST(ReadoutTest, LayoutInMemoryChangesNoBit) {
+TYPED_TEST(ReadoutTest, LayoutOfSmallMatricesChangesNoBit) {
   const auto in = make_inputs<TypeParam>(1, 33);
   auto& device = *devices<TypeParam>().front();
   expect_same_bits(forward(device, in, true, 3), forward(device, in), "gaps between rows");
