@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "backend.hpp"
+#include "trine/devices.hpp"
 #include "trine/error.hpp"
 
 namespace trine::test {
