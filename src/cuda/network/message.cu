@@ -141,16 +141,14 @@ __global__ void __launch_bounds__(kRowThreads) embed_edges_backward(EmbeddingGra
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const std::int64_t first = first_edge_of_warp<kEdges>();
   if (first >= a.edges) return;
-  // Lane 3 i + k adds component k of edge i. What it needs is loaded while the sums are made.
+  // Lane 3 i + k adds component k of edge i; what it needs comes while the columns are summed.
   const std::int64_t edge = first + lane / 3;
+  const int component = lane % 3;
   const bool adds = lane < 3 * kEdges && edge < a.edges;
-  double unit = 0, before = 0;
+  double v[3] = {1, 1, 1}, before = 0;
   if (adds) {
-    double v[3];
     load_vector(a.vector, edge, v);
-    before = a.d_vector[3 * edge + lane % 3];
-    const double component = lane % 3 == 0 ? v[0] : lane % 3 == 1 ? v[1] : v[2];
-    unit = component / static_cast<double>(embedded_distance<Real>(v));
+    before = a.d_vector[3 * edge + component];
   }
   Real total[4 * kEdges] = {};
   sum_columns<kEdges>(a, first, lane, total);
@@ -166,7 +164,9 @@ __global__ void __launch_bounds__(kRowThreads) embed_edges_backward(EmbeddingGra
     }
   }
   if (adds) {
-    a.d_vector[3 * edge + lane % 3] =
+    const double of_v = component == 0 ? v[0] : component == 1 ? v[1] : v[2];
+    const double unit = of_v / static_cast<double>(embedded_distance<Real>(v));
+    a.d_vector[3 * edge + component] =
         before + (static_cast<double>(along) + static_cast<double>(radial) * unit);
   }
 }

@@ -91,11 +91,8 @@ __device__ __forceinline__ void edge_gradient(const ReadoutBackwardArgs<Real, kD
   const PlainRows<const Real> edge(a.edge);
   const PlainRows<Real> d_edge(a.d_edge);
   const RowPointer<const double> weight{a.last.edge_weight.data};
-  double dot[kRows] = {}, factor[kRows], w[kGroup];
-#pragma unroll
-  for (int i = 0; i < kRows; ++i) {
-    factor[i] = first + i < edges ? a.seed * static_cast<double>(a.weight.data[first + i]) : 0;
-  }
+  const Real f = adds ? a.weight.data[mine] : Real(0);
+  double dot[kRows] = {}, w[kGroup];
   for (int c = kGroup * lane; c < cols; c += kTile) {
     Real y[kRows][kGroup];
 #pragma unroll
@@ -107,6 +104,11 @@ __device__ __forceinline__ void edge_gradient(const ReadoutBackwardArgs<Real, kD
     for (int i = 0; i < kRows * kGroup; ++i) {
       dot[i / kGroup] += w[i % kGroup] * static_cast<double>(y[i / kGroup][i % kGroup]);
     }
+  }
+  double factor[kRows];
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) {
+    factor[i] = a.seed * static_cast<double>(__shfl_sync(~0u, f, i));
   }
   for (int c = kGroup * lane; c < cols; c += kTile) {
     load_group(weight, c, cols, wide, w);
