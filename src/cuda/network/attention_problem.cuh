@@ -28,19 +28,18 @@ struct AttentionProblem {
 
 /// The tokens of one atom: the node, then the edges.
 struct AtomTokens {
-  std::int64_t node, edges;  ///< rows of the node and of the first edge
-  std::int64_t first_edge;   ///< the first edge's place among all edges
+  std::int64_t atoms;       ///< of the whole run
+  std::int64_t node;        ///< row of the node
+  std::int64_t first_edge;  ///< the first edge's place among all edges
   int count;
 
   template <class Real>
-  __device__ AtomTokens(const AttentionProblem<Real>& a, std::int64_t atom) {
-    const std::int64_t start = a.offsets[0], begin = a.offsets[atom], end = a.offsets[atom + 1];
-    node = atom;
-    first_edge = begin - start;
-    edges = a.atoms + first_edge;
-    count = static_cast<int>(end - begin) + 1;
+  __device__ AtomTokens(const AttentionProblem<Real>& a, std::int64_t atom)
+      : atoms(a.atoms), node(atom), first_edge(a.offsets[atom] - a.offsets[0]) {
+    count = static_cast<int>(a.offsets[atom + 1] - a.offsets[atom]) + 1;
   }
-  __device__ std::int64_t row(int token) const { return token == 0 ? node : edges + token - 1; }
+  __device__ std::int64_t edge(int token) const { return first_edge + token - 1; }
+  __device__ std::int64_t row(int token) const { return token == 0 ? node : atoms + edge(token); }
 };
 
 template <class Real>
@@ -51,7 +50,7 @@ template <class Real>
 __device__ __forceinline__ Real mask_of(const AttentionProblem<Real>& a, const AtomTokens& tokens,
                                         int key) {
   if (key == 0) return 0;
-  const Real f = a.weight[tokens.first_edge + key - 1];
+  const Real f = a.weight[tokens.edge(key)];
   return log(f > kLeastWeight<Real> ? f : kLeastWeight<Real>);
 }
 
@@ -60,7 +59,7 @@ __device__ __forceinline__ Real mask_of(const AttentionProblem<Real>& a, const A
 template <class Real>
 __device__ __forceinline__ void add_weight_gradient(const AttentionProblem<Real>& a,
                                                     const AtomTokens& tokens, int key, Real sum) {
-  const std::int64_t edge = tokens.first_edge + key - 1;
+  const std::int64_t edge = tokens.edge(key);
   const Real f = a.weight[edge];
   if (f >= kLeastWeight<Real>) a.d_weight[edge] += sum / f;
 }

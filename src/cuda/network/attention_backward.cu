@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "cuda/gemm/device.hpp"
+#include "cuda/network/attention_backward.cuh"
+#include "cuda/network/attention_launch.hpp"
+
+namespace trine::cuda {
+namespace {
+
+constexpr int kLargestCluster = 8;  // of any device
+
+/// Blocks that share the heads of an atom: as many as can meet in code compiled like `kernel`.
+template <class Kernel>
+int ranks_for(Kernel kernel, int groups) {
+  cudaFuncAttributes attributes{};
+  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "ask about the attention's gradient");
+  int ranks = 1;
+  if (attributes.ptxVersion < 90) return ranks;
+  while (2 * ranks <= std::min(groups, kLargestCluster)) ranks *= 2;
+  return ranks;
+}
+
+}  // namespace
+
+void start_tiled_backward(const AttentionProblem<float>& problem, cudaStream_t stream) {
+  with_head_width(problem.width, [&](auto width) {
+    using Shape = AttentionShape<width.value>;
+    const auto kernel = tiled_backward<Shape>;
+    const int bytes = Shape::kTeams * static_cast<int>(sizeof(BackwardMemory<Shape>));
+    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+               "give the attention's gradient its shared memory");
+    const int ranks = ranks_for(kernel, (problem.heads + Shape::kTeams - 1) / Shape::kTeams);
+    cudaLaunchAttribute cluster{};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = static_cast<unsigned>(ranks);
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(problem.atoms * ranks));
+    config.blockDim = dim3(Shape::kThreads);
+    config.dynamicSmemBytes = static_cast<std::size_t>(bytes);
+    config.stream = stream;
+    config.attrs = &cluster;
+    config.numAttrs = ranks > 1 ? 1 : 0;
+    check_cuda(cudaLaunchKernelEx(&config, kernel, problem, ranks),
+               "start the attention's gradient");
+  });
+}
+
+}  // namespace trine::cuda

@@ -1,0 +1,21 @@
+#include "cuda/gemm/device.hpp"
+#include "cuda/network/attention_forward.cuh"
+#include "cuda/network/attention_launch.hpp"
+
+namespace trine::cuda {
+
+void start_tiled_forward(const AttentionProblem<float>& problem, cudaStream_t stream) {
+  with_head_width(problem.width, [&](auto width) {
+    using Shape = AttentionShape<width.value>;
+    const auto kernel = tiled_forward<Shape>;
+    const int bytes = Shape::kTeams * static_cast<int>(sizeof(ForwardMemory<Shape>));
+    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+               "give the attention its shared memory");
+    const std::int64_t groups = (problem.heads + Shape::kTeams - 1) / Shape::kTeams;
+    kernel<<<static_cast<unsigned>(problem.atoms * groups), Shape::kThreads, bytes, stream>>>(
+        problem);
+    check_cuda(cudaGetLastError(), "start the attention");
+  });
+}
+
+}  // namespace trine::cuda
