@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "cuda/list/batch.cuh"
-
 #include "ops/edges.hpp"
 
 namespace trine::cuda {

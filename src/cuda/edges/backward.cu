@@ -1,9 +1,8 @@
 // Forces and each atom's share of the strain gradient: a warp per atom adds up its own pairs, and
 // reads off what its neighbours' pairs owe it.
-#include "cuda/edges/step.cuh"
-
 #include "cuda/edges/grid.cuh"
 #include "cuda/edges/launches.hpp"
+#include "cuda/edges/step.cuh"
 #include "cuda/gemm/device.hpp"
 
 namespace trine::cuda {

@@ -1,6 +1,5 @@
-#include "cuda/edges/step.cuh"
-
 #include "cuda/edges/launches.hpp"
+#include "cuda/edges/step.cuh"
 #include "cuda/gemm/device.hpp"
 
 namespace trine::cuda {

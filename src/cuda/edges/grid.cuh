@@ -3,9 +3,8 @@
 
 #include <cmath>
 
-#include "cuda/edges/step.cuh"
-
 #include "cuda/edges/arrays.cuh"
+#include "cuda/edges/step.cuh"
 
 namespace trine::cuda {
 

@@ -1,7 +1,6 @@
 // Adaptive radii by the "solver" method (pet-spec 2.3).
-#include "cuda/edges/step.cuh"
-
 #include "cuda/edges/launches.hpp"
+#include "cuda/edges/step.cuh"
 #include "cuda/gemm/device.hpp"
 
 namespace trine::cuda {

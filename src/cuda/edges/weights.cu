@@ -1,8 +1,7 @@
 // What the network reads of each edge: cutoff weight, vector, neighbour's species.
-#include "cuda/edges/step.cuh"
-
 #include "cuda/edges/arrays.cuh"
 #include "cuda/edges/edges.hpp"
+#include "cuda/edges/step.cuh"
 #include "cuda/gemm/device.hpp"
 
 namespace trine::cuda {

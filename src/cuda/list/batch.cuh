@@ -5,8 +5,6 @@
 
 #include <cstdint>
 
-#include "cuda/list/warnings.cuh"
-
 #include "ops/neighbor_list.hpp"
 
 namespace trine::cuda {

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "cuda/list/batch.cuh"
-
 #include "cuda/list/grid.cuh"
 #include "cuda/list/scan.hpp"
 #include "tensor/buffer.hpp"

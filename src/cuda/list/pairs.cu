@@ -1,6 +1,5 @@
-#include "cuda/list/batch.cuh"
-
 #include "cuda/gemm/device.hpp"
+#include "cuda/list/batch.cuh"
 #include "cuda/list/pairs.hpp"
 #include "cuda/list/row_search.cuh"
 #include "cuda/list/row_sort.cuh"

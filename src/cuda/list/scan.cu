@@ -1,6 +1,5 @@
-#include "cuda/list/batch.cuh"
-
 #include "cuda/gemm/device.hpp"
+#include "cuda/list/batch.cuh"
 #include "cuda/list/scan.hpp"
 
 namespace trine::cuda {
