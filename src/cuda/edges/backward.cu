@@ -3,6 +3,7 @@
 #include "cuda/edges/grid.cuh"
 #include "cuda/edges/launches.hpp"
 #include "cuda/edges/step.cuh"
+#include "cuda/edges/warp.cuh"
 #include "cuda/gemm/device.hpp"
 
 namespace trine::cuda {

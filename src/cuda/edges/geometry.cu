@@ -1,5 +1,5 @@
 #include "cuda/edges/launches.hpp"
-#include "cuda/edges/step.cuh"
+#include "cuda/edges/warp.cuh"
 #include "cuda/gemm/device.hpp"
 
 namespace trine::cuda {

@@ -5,6 +5,7 @@
 
 #include "cuda/edges/arrays.cuh"
 #include "cuda/edges/step.cuh"
+#include "cuda/edges/warp.cuh"
 
 namespace trine::cuda {
 

@@ -1,5 +1,5 @@
 #include "cuda/edges/launches.hpp"
-#include "cuda/edges/step.cuh"
+#include "cuda/edges/warp.cuh"
 #include "cuda/gemm/device.hpp"
 #include "cuda/list/row_sort.cuh"
 
@@ -35,28 +35,31 @@ __device__ std::int64_t find_partner(const ListArrays& list, std::int64_t i, std
   return is_before(wanted, found) ? -1 : low;
 }
 
-__global__ void __launch_bounds__(kRowThreads) count(Selection s, std::int64_t* counts) {
+/// Notes the reverse of pair k, which is kept, and its own rank; or that the reverse is not kept.
+__device__ void match(const Selection& s, std::int64_t i, std::int64_t k, std::int32_t rank) {
+  const std::int64_t partner = find_partner(s.list, i, k);
+  const std::int64_t row = s.list.offsets[s.list.neighbor[k]];
+  const bool both = partner >= 0 && s.distance[row + partner] <= pair_cutoff(s, i, k);
+  if (!both) atomicMin(s.first_missing, static_cast<unsigned long long>(k));
+  s.rank[k] = rank;
+  s.partner[k] = static_cast<std::int32_t>(partner);
+}
+
+__global__ void __launch_bounds__(kRowThreads, 4) count(Selection s, std::int64_t* counts) {
+  __shared__ std::int32_t rooms[kRowsPerBlock][2 * kWarp];
   const std::int64_t i = row_of_warp();
   if (i >= s.atoms) return;
   const int lane = threadIdx.x % kWarp;
-  const std::int64_t end = s.list.offsets[i + 1];
-  std::int32_t kept = 0;
-  for (std::int64_t chunk = s.list.offsets[i]; chunk < end; chunk += kWarp) {
+  const std::int64_t first = s.list.offsets[i], end = s.list.offsets[i + 1];
+  WarpQueue<std::int32_t> kept{rooms[threadIdx.x / kWarp]};
+  const auto use = [&](std::int32_t in_row, int rank) { match(s, i, first + in_row, rank); };
+  for (std::int64_t chunk = first; chunk < end; chunk += kWarp) {
     const std::int64_t k = chunk + lane;
-    const double cutoff = k < end ? pair_cutoff(s, i, k) : 0;
-    const bool keep = k < end && s.distance[k] <= cutoff;
-    const unsigned all_kept = __ballot_sync(kAllLanes, keep);
-    if (keep) {
-      const std::int64_t partner = find_partner(s.list, i, k);
-      const std::int64_t row = s.list.offsets[s.list.neighbor[k]];
-      const bool both = partner >= 0 && s.distance[row + partner] <= cutoff;
-      if (!both) atomicMin(s.first_missing, static_cast<unsigned long long>(k));
-      s.rank[k] = kept + __popc(all_kept & ((1U << lane) - 1));
-      s.partner[k] = static_cast<std::int32_t>(partner);
-    }
-    kept += __popc(all_kept);
+    const bool keep = k < end && s.distance[k] <= pair_cutoff(s, i, k);
+    kept.offer(keep, static_cast<std::int32_t>(k - first), use);
   }
-  if (lane == 0) counts[i] = kept;
+  kept.finish(use);
+  if (lane == 0) counts[i] = kept.used;
 }
 
 __global__ void __launch_bounds__(kRowThreads) fill(Selection s, EdgeArrays edges) {

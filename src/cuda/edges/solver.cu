@@ -1,6 +1,7 @@
 // Adaptive radii by the "solver" method (pet-spec 2.3).
 #include "cuda/edges/launches.hpp"
 #include "cuda/edges/step.cuh"
+#include "cuda/edges/warp.cuh"
 #include "cuda/gemm/device.hpp"
 
 namespace trine::cuda {
@@ -12,40 +13,26 @@ struct Count {
   double value, slope;
 };
 
-/// n(rho) = sum_j b(d_j; rho, width) + n* (rho / r_c)^3 and dn/drho, the same in all lanes. The few
-/// pairs inside the taper are gathered in `room` [2 kWarp], in list order, so that only they cost
-/// transcendental functions; pairs beyond it leave no trace.
+/// n(rho) = sum_j b(d_j; rho, width) + n* (rho / r_c)^3 and dn/drho, the same in all lanes. Only
+/// the few pairs inside the taper cost transcendental functions; pairs beyond it leave no trace.
 __device__ Count count_neighbors(const AdaptiveArrays& args, std::int64_t first, std::int64_t end,
                                  double rho, double* room) {
-  const int lane = threadIdx.x % kWarp;
-  const unsigned lanes_before = (1U << lane) - 1;
   const double inner = rho - args.width, scale = 1 / args.width;
   double value = 0, slope = 0;
-  int whole = 0, gathered = 0;
-  const auto add = [&](int size) {
-    if (lane >= size) return;
-    const Step step = bump(room[lane]);
+  int whole = 0;
+  WarpQueue<double> inside{room};
+  const auto add = [&](double u, int) {
+    const Step step = bump(u);
     value += step.value;
     slope -= step.slope;
   };
   for (std::int64_t chunk = first; chunk < end; chunk += kWarp) {
-    const double u = chunk + lane < end ? (args.distance[chunk + lane] - inner) * scale : 2.0;
+    const std::int64_t k = chunk + threadIdx.x % kWarp;
+    const double u = k < end ? (args.distance[k] - inner) * scale : 2.0;
     whole += __popc(__ballot_sync(kAllLanes, u <= 0));
-    const bool inside = u > 0 && u < 1;
-    const unsigned all_inside = __ballot_sync(kAllLanes, inside);
-    if (inside) room[gathered + __popc(all_inside & lanes_before)] = u;
-    gathered += __popc(all_inside);
-    __syncwarp();
-    if (gathered < kWarp) continue;
-    add(kWarp);
-    gathered -= kWarp;
-    const double rest = room[kWarp + lane];
-    __syncwarp();
-    if (lane < gathered) room[lane] = rest;
+    inside.offer(u > 0 && u < 1, u, add);
   }
-  __syncwarp();
-  add(gathered);
-  __syncwarp();
+  inside.finish(add);
   const double x = rho / args.cutoff;
   return {warp_sum(value) + whole + args.num_neighbors * (x * x * x),
           warp_sum(slope) / args.width + 3 * args.num_neighbors * (x * x) / args.cutoff};

@@ -1,14 +1,9 @@
-// Smooth steps from 1 to 0 and sums over a warp.
+// Smooth steps from 1 to 0.
 #pragma once
 
 #include <cmath>
 
-#include "cuda/list/batch.cuh"
-
 namespace trine::cuda {
-
-constexpr int kRowsPerBlock = 8;  // rows of the list, a warp each
-constexpr int kRowThreads = kRowsPerBlock * kWarp;
 
 /// A step f(u) and df/du.
 struct Step {
@@ -46,28 +41,6 @@ __host__ __device__ inline Step cosine_step(double u) {
   double sine, cosine;
   sine_cosine_of_pi(u, sine, cosine);
   return {0.5 * (1 + cosine), -M_PI / 2 * sine};
-}
-
-/// Sum over the lanes, the same bits in each.
-__device__ inline double warp_sum(double value) {
-#pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    value += __shfl_xor_sync(kAllLanes, value, step);
-  }
-  return value;
-}
-
-__device__ inline double warp_max(double value) {
-#pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    value = fmax(value, __shfl_xor_sync(kAllLanes, value, step));
-  }
-  return value;
-}
-
-/// The row of this warp, in kernels with kRowThreads threads.
-__device__ inline std::int64_t row_of_warp() {
-  return static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + threadIdx.x / kWarp;
 }
 
 }  // namespace trine::cuda

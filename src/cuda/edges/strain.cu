@@ -1,6 +1,6 @@
 // Strain gradients of structures from the shares of their atoms.
 #include "cuda/edges/launches.hpp"
-#include "cuda/edges/step.cuh"
+#include "cuda/edges/warp.cuh"
 #include "cuda/gemm/device.hpp"
 
 namespace trine::cuda {
