@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "cuda/edges/launches.hpp"
 #include "cuda/gemm/device.hpp"
+#include "cuda/list/grow.hpp"
 #include "cuda/list/numbers.hpp"
 #include "cuda/list/scan.hpp"
 
@@ -62,11 +63,11 @@ void copy_to_host(T* to, const T* from, std::int64_t count, cudaStream_t stream)
 }
 
 void resize(Edges<MemSpace::device>& edges, std::int64_t count) {
-  edges.pair.resize(count);
-  edges.centre.resize(count);
-  edges.neighbor.resize(count);
-  edges.reverse.resize(count);
-  edges.pair_cutoff.resize(count);
+  resize_with_room(edges.pair, count);
+  resize_with_room(edges.centre, count);
+  resize_with_room(edges.neighbor, count);
+  resize_with_room(edges.reverse, count);
+  resize_with_room(edges.pair_cutoff, count);
 }
 
 }  // namespace
@@ -109,8 +110,8 @@ void EdgeBuilder::pair_geometry(const PairGeometryArgs<MemSpace::device>& args,
 void EdgeBuilder::select(const SelectEdgesArgs<MemSpace::device>& args, cudaStream_t stream) {
   Edges<MemSpace::device>& edges = *args.edges;
   const std::int64_t atoms = args.list->offsets.size() - 1, pairs = args.list->neighbor.size();
-  scratch_->rank.resize(pairs);
-  scratch_->partner.resize(pairs);
+  resize_with_room(scratch_->rank, pairs);
+  resize_with_room(scratch_->partner, pairs);
   scratch_->first_missing.resize(1);
   const Selection selection{ListArrays(*args.list),
                             atoms,

@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "cuda/gemm/device.hpp"
+#include "cuda/list/grow.hpp"
 #include "cuda/list/numbers.hpp"
 #include "cuda/list/pairs.hpp"
 #include "cuda/list/problem.hpp"
@@ -55,8 +56,8 @@ void ListBuilder::build(const NeighborListArgs<MemSpace::device>& args, cudaStre
     }
     total = pairs;
   }
-  list.neighbor.resize(total);
-  list.shift.resize(total);
+  resize_with_room(list.neighbor, total);
+  resize_with_room(list.shift, total);
   if (total == 0) return;
   fill_pairs(batch, scratch_->bins.arrays(), args.cutoff, ListArrays(list), stream);
 }
