@@ -135,12 +135,12 @@ void run_epilogue(LinearActivation activation, const TileEpilogue<Real>& e) {
   }
 }
 
-/// dz of a panel: dy itself without an activation, else dy through the activation's derivative.
+/// dz of a panel: dy itself, or dy through the activation's derivative.
 template <class Real>
 const Real* gradient_panel(const LinearBackwardArgs<Real, MemSpace::host>& a,
                            const CpuLinear<Real>& w, std::int64_t first, std::int64_t rows,
                            ThreadScratch<Real>& t) {
-  if (w.activation() == LinearActivation::none) return dense_panel(a.dy, first, rows, t.panel);
+  if (a.pre.empty()) return dense_panel(a.dy, first, rows, t.panel);
   t.gradient.resize(kPanelRows * w.pre());
   for (std::int64_t r = 0; r < rows; ++r) {
     Real* dz = t.gradient.data() + r * w.pre();
@@ -156,6 +156,49 @@ const Real* gradient_panel(const LinearBackwardArgs<Real, MemSpace::host>& a,
   }
   std::fill(t.gradient.data() + rows * w.pre(), t.gradient.data() + kPanelRows * w.pre(), Real(0));
   return t.gradient.data();
+}
+
+/// Columns `block` of dx from their product, through the derivative of the activation before.
+template <class Real>
+void write_through(const LinearBackwardArgs<Real, MemSpace::host>& a, const ColumnBlock& block,
+                   std::int64_t first, std::int64_t rows, const Real* tile) {
+  const std::int64_t end = block.first + block.count;
+  for (std::int64_t r = 0; r < rows; ++r, tile += block.count) {
+    const Real* pre = a.through.pre.row(first + r);
+    Real* dx = a.dx.row(first + r);
+    if (a.through.activation == LinearActivation::silu) {
+      kernels<Real>().silu_backward(block.count, pre + block.first, tile, dx + block.first);
+      continue;
+    }
+    // The blocks [v_b | g_b] of the layer before, see blocks_of.
+    constexpr std::int64_t kHalf = kBlockColumns / 2;
+    for (std::int64_t c = block.first; c < end; c += kHalf) {
+      kernels<Real>().swiglu_backward(std::min(kHalf, end - c), pre + 2 * c, tile + c - block.first,
+                                      dx + 2 * c);
+    }
+  }
+}
+
+template <class Real>
+void write_gradient(const LinearBackwardArgs<Real, MemSpace::host>& a, const ColumnBlock& block,
+                    std::int64_t first, std::int64_t rows, const Real* tile) {
+  if (a.through.activation != LinearActivation::none) {
+    return write_through(a, block, first, rows, tile);
+  }
+  Real* dx = at(a.dx, first, block.first);
+  run_epilogue<Real>(LinearActivation::none,
+                     {.tile = tile,
+                      .rows = rows,
+                      .columns = block.count,
+                      .bias = nullptr,
+                      .addend = nullptr,
+                      .addend_stride = 0,
+                      .pre = nullptr,
+                      .pre_stride = 0,
+                      .residual = {a.write == Write::add ? dx : nullptr, nullptr},
+                      .residual_stride = {a.dx.stride, 0},
+                      .y = dx,
+                      .y_stride = a.dx.stride});
 }
 
 }  // namespace
@@ -219,20 +262,7 @@ void linear_backward(const LinearBackwardArgs<Real, MemSpace::host>& a,
     const auto [begin, end] = schedule.block_range(task);
     for (std::size_t b = begin; b < end; ++b) {
       w.backward().multiply(b, dz, t.tile.data(), t.gemm);
-      Real* dx = at(a.dx, first, blocks[b].first);
-      run_epilogue<Real>(LinearActivation::none,
-                         {.tile = t.tile.data(),
-                          .rows = rows,
-                          .columns = blocks[b].count,
-                          .bias = nullptr,
-                          .addend = nullptr,
-                          .addend_stride = 0,
-                          .pre = nullptr,
-                          .pre_stride = 0,
-                          .residual = {a.write == Write::add ? dx : nullptr, nullptr},
-                          .residual_stride = {a.dx.stride, 0},
-                          .y = dx,
-                          .y_stride = a.dx.stride});
+      write_gradient(a, blocks[b], first, rows, t.tile.data());
     }
   });
 }

@@ -1,7 +1,9 @@
 #include "cpu/readout.hpp"
 
 #include <algorithm>
+#include <vector>
 
+#include "cpu/kernels/kernels.hpp"
 #include "cpu/parallel.hpp"
 
 namespace trine::cpu {
@@ -65,13 +67,16 @@ void readout_backward(const ReadoutBackwardArgs<Real, kHost>& a, Threads<Real>& 
   parallel(
       static_cast<int>(threads.size()), a.layout.atoms,
       [&](std::int64_t i, int) {
-        std::transform(node, node + width, a.d_node.row(i),
+        std::vector<Real> dy(static_cast<std::size_t>(width));
+        std::transform(node, node + width, dy.begin(),
                        [&](double w) { return static_cast<Real>(a.seed * w); });
+        kernels<Real>().silu_backward(width, a.node_pre.row(i), dy.data(), a.d_node.row(i));
         for (std::int64_t e = a.layout.offsets[i] - base; e < a.layout.offsets[i + 1] - base; ++e) {
           a.d_weight[e] += a.seed * (dot(edge, a.edge.row(e), width) + a.last.edge_bias[0]);
           const double factor = a.seed * static_cast<double>(a.weight[e]);
-          std::transform(edge, edge + width, a.d_edge.row(e),
+          std::transform(edge, edge + width, dy.begin(),
                          [&](double w) { return static_cast<Real>(factor * w); });
+          kernels<Real>().silu_backward(width, a.edge_pre.row(e), dy.data(), a.d_edge.row(e));
         }
       },
       kAtomsPerTask);

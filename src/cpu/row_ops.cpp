@@ -84,11 +84,9 @@ template <class Real>
 void edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, kHost>& a,
                              Threads<Real>& threads) {
   const std::int64_t width = a.weight.cols;
-  for_each_row(a.pre.rows, threads, [&](std::int64_t r, ThreadScratch<Real>& t) {
-    t.rows.resize(width);
-    kernels<Real>().silu_backward(width, a.pre.row(r), a.dy.row(r), t.rows.data());
+  for_each_row(a.d_pre.rows, threads, [&](std::int64_t r, ThreadScratch<Real>&) {
     Real d[4], v[4];
-    kernels<Real>().embed_backward(width, a.weight.data, t.rows.data(), d);
+    kernels<Real>().embed_backward(width, a.weight.data, a.d_pre.row(r), d);
     embedded_vector(a.vector[r], v);
     for (std::size_t k = 0; k < 3; ++k) {
       a.d_vector[r][k] += double(d[k]) + double(d[3]) * a.vector[r][k] / double(v[3]);

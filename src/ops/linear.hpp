@@ -63,14 +63,25 @@ struct LinearArgs {
   Matrix<Real, S> y;                              ///< (M, out) out; may alias a residual
 };
 
-/// dx (+)= (dy . dactivation/dz) W.
+/// The activation that made a product's x, and what it was applied to.
+template <class Real, MemSpace S>
+struct Through {
+  LinearActivation activation = LinearActivation::none;
+  Matrix<const Real, S> pre;  ///< (M, in), with swiglu (M, 2 in), as a forward call kept it
+};
+
+/// dz = dy . dactivation/dz, or dy itself where `pre` is empty;  dx (+)= dz W.
+/// With `through`, dx = (dz W) . dthrough: the gradient of what the layer before calls z, in the
+/// column order of its pre.
 template <class Real, MemSpace S>
 struct LinearBackwardArgs {
-  Matrix<const Real, S> dy;  ///< (M, out)
+  Matrix<const Real, S> dy;  ///< (M, out); (M, pre) where it is the gradient of z
   const PackedLinear<Real, S>* weight = nullptr;
-  Matrix<const Real, S> pre;  ///< (M, pre) as kept by the forward call; empty without activation
-  Write write = Write::overwrite;
-  Matrix<Real, S> dx;  ///< (M, in); must not alias dy
+  /// (M, pre) as kept by the forward call; empty without activation, or if dy is dz.
+  Matrix<const Real, S> pre;
+  Write write = Write::overwrite;  ///< `add` only without `through`
+  Matrix<Real, S> dx;  ///< (M, in) or as through.pre, which it may alias; must not alias dy
+  Through<Real, S> through{};
 };
 
 }  // namespace trine

@@ -24,13 +24,12 @@ struct EdgeEmbeddingArgs {
   Matrix<Real, S> y;                      ///< (E, C) out, or empty
 };
 
-/// d_vector += gradient through [v, d], with dz = dy SiLU'(pre).
+/// d_vector += gradient through [v, d].
 template <class Real, MemSpace S>
 struct EdgeEmbeddingBackwardArgs {
   Vector<const Vec3, S> vector;  ///< [E]
   Matrix<const Real, S> weight;  ///< (4, C), no gaps between rows
-  Matrix<const Real, S> pre;     ///< (E, C) what SiLU was applied to
-  Matrix<const Real, S> dy;      ///< (E, C)
+  Matrix<const Real, S> d_pre;   ///< (E, C)
   Vector<Vec3, S> d_vector;      ///< [E] accumulated
 };
 

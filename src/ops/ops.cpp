@@ -52,9 +52,17 @@ void Ops<Real, S>::linear(const LinearArgs<Real, S>& a) {
 
 template <class Real, MemSpace S>
 void Ops<Real, S>::linear_backward(const LinearBackwardArgs<Real, S>& a) {
-  TRINE_ASSERT(is(a.dy, a.dx.rows, a.weight->out()) && is(a.dx, a.dx.rows, a.weight->in()));
-  TRINE_ASSERT(a.weight->activation() == LinearActivation::none ||
-               is(a.pre, a.dx.rows, a.weight->pre()));
+  [[maybe_unused]] const auto rows = a.dx.rows, in = a.weight->in();
+  TRINE_ASSERT(is_or_empty(a.pre, rows, a.weight->pre()));
+  TRINE_ASSERT(is(a.dy, rows, a.pre.empty() ? a.weight->pre() : a.weight->out()));
+  if (a.through.activation == LinearActivation::none) {
+    TRINE_ASSERT(is(a.dx, rows, in));
+  } else {
+    [[maybe_unused]] const auto cols =
+        a.through.activation == LinearActivation::swiglu ? 2 * in : in;
+    TRINE_ASSERT(a.write == Write::overwrite && is(a.dx, rows, cols));
+    TRINE_ASSERT(is(a.through.pre, rows, cols));
+  }
   do_linear_backward(a);
 }
 
@@ -96,8 +104,8 @@ void Ops<Real, S>::edge_embedding(const EdgeEmbeddingArgs<Real, S>& a) {
 
 template <class Real, MemSpace S>
 void Ops<Real, S>::edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, S>& a) {
-  TRINE_ASSERT(is(a.pre, a.vector.size, a.weight.cols) && is(a.dy, a.pre.rows, a.pre.cols));
-  TRINE_ASSERT(is(a.weight, 4, a.pre.cols) && is_dense(a.weight));
+  TRINE_ASSERT(is(a.d_pre, a.vector.size, a.weight.cols));
+  TRINE_ASSERT(is(a.weight, 4, a.d_pre.cols) && is_dense(a.weight));
   TRINE_ASSERT(a.d_vector.size == a.vector.size);
   do_edge_embedding_backward(a);
 }
@@ -149,6 +157,8 @@ void Ops<Real, S>::readout_backward(const ReadoutBackwardArgs<Real, S>& a) {
   TRINE_ASSERT(a.last.node_weight.rows == 1 && a.d_weight.size == a.layout.edges);
   TRINE_ASSERT(is(a.d_node, a.layout.atoms, a.last.node_weight.cols));
   TRINE_ASSERT(is(a.d_edge, a.layout.edges, a.last.edge_weight.cols));
+  TRINE_ASSERT(is(a.node_pre, a.d_node.rows, a.d_node.cols));
+  TRINE_ASSERT(is(a.edge_pre, a.d_edge.rows, a.d_edge.cols));
   do_readout_backward(a);
 }
 

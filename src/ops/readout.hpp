@@ -25,16 +25,19 @@ struct ReadoutArgs {
   Matrix<double, S> features;    ///< (N, 2h) out or empty: [y_n ; sum_j f_ij y_e]
 };
 
-/// Gradient of sum_i seed p_i for a target with one output.
+/// Gradient of sum_i seed p_i for a target with one output. node and edge are SiLU(node_pre) and
+/// SiLU(edge_pre); d_node and d_edge are the gradients of what SiLU was applied to.
 template <class Real, MemSpace S>
 struct ReadoutBackwardArgs {
   TokenLayout<S> layout;
   LastLayer<S> last;
-  Vector<const Real, S> weight;  ///< [E] f
-  Matrix<const Real, S> edge;    ///< (E, h)
+  Vector<const Real, S> weight;    ///< [E] f
+  Matrix<const Real, S> edge;      ///< (E, h)
+  Matrix<const Real, S> node_pre;  ///< (N, h)
+  Matrix<const Real, S> edge_pre;  ///< (E, h)
   double seed = 1;
-  Matrix<Real, S> d_node;      ///< (N, h) out
-  Matrix<Real, S> d_edge;      ///< (E, h) out; may alias `edge`
+  Matrix<Real, S> d_node;      ///< (N, h) out; may alias `node_pre`
+  Matrix<Real, S> d_edge;      ///< (E, h) out; may alias `edge` or `edge_pre`
   Vector<double, S> d_weight;  ///< [E] accumulated
 };
 

@@ -65,6 +65,7 @@ LinearBackwardArgs<Real, MemSpace::device> some_rows(LinearBackwardArgs<Real, Me
   a.dy = some_rows(a.dy, first, count);
   a.pre = some_rows(a.pre, first, count);
   a.dx = some_rows(a.dx, first, count);
+  a.through.pre = some_rows(a.through.pre, first, count);
   return a;
 }
 

@@ -80,7 +80,7 @@ class GemmLinears final : public LinearBackend<float> {
 
   void backward(const LinearBackwardArgs<float, kDevice>& a) override {
     const auto& w = static_cast<const GemmLinear&>(*a.weight);
-    if (w.activation() == LinearActivation::none) return product_backward(w, a);
+    if (a.pre.empty()) return product_backward(w, a);
     for_each_panel(a, a.dx.rows, rows_in<float>(kPanelBytes, w.pre()), [&](auto panel) {
       const auto dz = rows(panel.dy.rows, w.pre());
       activation_backward<float>(w.activation(), panel.dy, panel.pre, dz, stream_);
@@ -131,6 +131,9 @@ class GemmLinears final : public LinearBackend<float> {
       context_.backward(w.weight, {.m = a.dy.rows,
                                    .dy = a.dy.data,
                                    .ldy = a.dy.stride,
+                                   .activation = in_gemm(a.through.activation),
+                                   .pre = a.through.pre.data,
+                                   .ld_pre = a.through.pre.stride,
                                    .add = a.write == Write::add,
                                    .dx = a.dx.data,
                                    .ldx = a.dx.stride,

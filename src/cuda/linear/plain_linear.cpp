@@ -143,12 +143,17 @@ class PlainLinears final : public LinearBackend<Real> {
   void backward_panel(const PlainLinear<Real>& w,
                       const LinearBackwardArgs<Real, MemSpace::device>& a) {
     DeviceRows<const Real> dz;
-    if (w.activation() == LinearActivation::none) {
+    if (a.pre.empty()) {
       dz = aligned(a.dy);
     } else {
       const auto through = panel_in(operand_, a.dy.rows, w.pre());
       activation_backward<Real>(w.activation(), a.dy, a.pre, through, stream_);
       dz = through;
+    }
+    if (a.through.activation != LinearActivation::none) {
+      const auto product = panel_in(result_, a.dx.rows, w.in());
+      w.backward().multiply(handle_, stream_, dz, false, product);
+      return activation_backward<Real>(a.through.activation, product, a.through.pre, a.dx, stream_);
     }
     const bool add = a.write == Write::add;
     if (has_aligned_rows<Real>(a.dx)) {

@@ -45,7 +45,8 @@ struct FinishArgs {
 template <class Real>
 void finish_rows(const FinishArgs<Real>& args, cudaStream_t stream);
 
-/// dz = dy . dactivation/dz from pre = z in natural order; dy (M, out), pre and dz (M, pre).
+/// dz = dy . dactivation/dz from pre = z in natural order; dy (M, out), pre and dz (M, pre). dz may
+/// be pre: each number is read before it is written, by the same thread.
 template <class Real>
 void activation_backward(LinearActivation activation, DeviceRows<const Real> dy,
                          DeviceRows<const Real> pre, DeviceRows<Real> dz, cudaStream_t stream);

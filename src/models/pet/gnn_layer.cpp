@@ -47,12 +47,16 @@ void gnn_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
   for (std::size_t a = w.transformers.size(); a-- > 0;) {
     transformer_backward(b, w.transformers[a], tape.transformers[a], d_node, d_edge, d_weight);
   }
-  const auto dy = b.edges(b.scratch.token[0]);
-  b.ops.linear_backward({d_edge, w.compress_out.get(), {}, Write::overwrite, dy});
-  b.ops.edge_embedding_backward(
-      {edges.vector, w.geometry.matrix(), tape.compress_pre, dy, d_vector});
+  const auto dz = tape.compress_pre;  // its gradient takes its place
+  b.ops.linear_backward({.dy = d_edge,
+                         .weight = w.compress_out.get(),
+                         .pre = {},
+                         .dx = dz,
+                         .through = {LinearActivation::silu, tape.compress_pre}});
+  b.ops.edge_embedding_backward({edges.vector, w.geometry.matrix(), dz, d_vector});
   if (w.message) {
-    b.ops.linear_backward({dy, w.message.get(), tape.compress_pre, Write::add, d_message});
+    b.ops.linear_backward(
+        {.dy = dz, .weight = w.message.get(), .pre = {}, .write = Write::add, .dx = d_message});
   }
 }
 
@@ -82,10 +86,14 @@ void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>&
                       Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
                       const LayerTape<Real, S>& tape, Matrix<const Real, S> d_message,
                       Matrix<Real, S> d_self, Matrix<Real, S> d_reverse) {
-  const auto d_hidden = b.scratch.pair[1], d_joined = b.scratch.pair[0];
-  b.ops.linear_backward({d_message, w.combine_out.get(), {}, Write::overwrite, d_hidden});
-  b.ops.linear_backward(
-      {d_hidden, w.combine_in.get(), tape.combine_pre, Write::overwrite, d_joined});
+  const auto dz = tape.combine_pre;  // its gradient takes its place
+  const auto d_joined = b.scratch.pair[0];
+  b.ops.linear_backward({.dy = d_message,
+                         .weight = w.combine_out.get(),
+                         .pre = {},
+                         .dx = dz,
+                         .through = {w.combine_in->activation(), tape.combine_pre}});
+  b.ops.linear_backward({.dy = dz, .weight = w.combine_in.get(), .pre = {}, .dx = d_joined});
   b.ops.combine_backward({{w.combine_norm.parameters(), all_edges, reverse, b.chunk.first_edge, {}},
                           d_joined,
                           d_self,

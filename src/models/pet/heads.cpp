@@ -21,13 +21,17 @@ void two_layers(Ops<Real, S>& ops, const PackedLinear<Real, S>& first,
               .y = buffers[3]});
 }
 
-/// dx from the gradient of the output, which is in buffers[3].
+/// dx from the gradient of the second layer's pre-activation, which is in buffers[3].
 template <class Real, MemSpace S>
 void two_layers_backward(Ops<Real, S>& ops, const PackedLinear<Real, S>& first,
                          const PackedLinear<Real, S>& second, const Matrix<Real, S> (&buffers)[4],
                          Matrix<Real, S> dx) {
-  ops.linear_backward({buffers[3], &second, buffers[2], Write::overwrite, buffers[1]});
-  ops.linear_backward({buffers[1], &first, buffers[0], Write::overwrite, dx});
+  ops.linear_backward({.dy = buffers[3],
+                       .weight = &second,
+                       .pre = {},
+                       .dx = buffers[0],
+                       .through = {first.activation(), buffers[0]}});
+  ops.linear_backward({.dy = buffers[0], .weight = &first, .pre = {}, .dx = dx});
 }
 
 }  // namespace
@@ -53,6 +57,8 @@ void run_head(const BlockContext<Real, S>& b, const HeadWeights<Real, S>& w,
                           .last = w.last(),
                           .weight = b.weight,
                           .edge = edge_buffers[3],
+                          .node_pre = node_buffers[2],
+                          .edge_pre = edge_buffers[2],
                           .seed = gradient->seed,
                           .d_node = node_buffers[3],
                           .d_edge = edge_buffers[3],

@@ -57,9 +57,14 @@ void node_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real
     b.ops.scale({.a = 1, .x = d_node, .write = Write::overwrite, .y = d_o});
     return;
   }
-  const auto d_wide = b.scratch.node_wide, d_normed = b.scratch.node[0];
-  b.ops.linear_backward({d_node, w.center_out.get(), {}, Write::overwrite, d_wide});
-  b.ops.linear_backward({d_wide, w.center_in.get(), tape.center_pre, Write::overwrite, d_normed});
+  const auto dz = tape.center_pre;  // its gradient takes its place
+  const auto d_normed = b.scratch.node[0];
+  b.ops.linear_backward({.dy = d_node,
+                         .weight = w.center_out.get(),
+                         .pre = {},
+                         .dx = dz,
+                         .through = {w.center_in->activation(), tape.center_pre}});
+  b.ops.linear_backward({.dy = dz, .weight = w.center_in.get(), .pre = {}, .dx = d_normed});
   b.ops.norm_backward({w.center_norm.parameters(), tape.center, d_normed, Write::add, d_node});
   b.ops.linear_backward({d_node, w.expansion.get(), {}, Write::overwrite, d_o});
 }
@@ -110,9 +115,14 @@ template <class Real, MemSpace S>
 void mlp_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                   const TransformerTape<Real, S>& tape, Matrix<const Real, S> dy, Write write,
                   Matrix<Real, S> d_in) {
-  const auto d_hidden = b.scratch.hidden.slice_rows(0, dy.rows);
-  b.ops.linear_backward({dy, w.mlp_out.get(), {}, Write::overwrite, d_hidden});
-  b.ops.linear_backward({d_hidden, w.mlp_in.get(), tape.mlp_pre, write, d_in});
+  const auto dz = tape.mlp_pre;  // its gradient takes its place
+  b.ops.linear_backward({.dy = dy,
+                         .weight = w.mlp_out.get(),
+                         .pre = {},
+                         .dx = dz,
+                         .through = {w.mlp_in->activation(), tape.mlp_pre}});
+  b.ops.linear_backward(
+      {.dy = dz, .weight = w.mlp_in.get(), .pre = {}, .write = write, .dx = d_in});
 }
 
 /// Q, K, V of `in` and the attention over them.
