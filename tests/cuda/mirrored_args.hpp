@@ -41,7 +41,9 @@ LinearArgs<Real, kDevice> on_device(Mirror& m, const LinearArgs<Real, kHost>& a)
 
 template <class Real>
 LinearBackwardArgs<Real, kDevice> on_device(Mirror& m, const LinearBackwardArgs<Real, kHost>& a) {
-  return {m(a.dy), on_device(a.weight), m(a.pre), a.write, m(a.dx)};
+  return {m(a.dy),  on_device(a.weight),
+          m(a.pre), a.write,
+          m(a.dx),  {a.through.activation, m(a.through.pre)}};
 }
 
 template <class Real>
@@ -82,7 +84,7 @@ EdgeEmbeddingArgs<Real, kDevice> on_device(Mirror& m, const EdgeEmbeddingArgs<Re
 template <class Real>
 EdgeEmbeddingBackwardArgs<Real, kDevice> on_device(
     Mirror& m, const EdgeEmbeddingBackwardArgs<Real, kHost>& a) {
-  return {m(a.vector), m(a.weight), m(a.pre), m(a.dy), m(a.d_vector)};
+  return {m(a.vector), m(a.weight), m(a.d_pre), m(a.d_vector)};
 }
 
 template <class Real>
@@ -126,6 +128,8 @@ ReadoutBackwardArgs<Real, kDevice> on_device(Mirror& m, const ReadoutBackwardArg
           on_device(m, a.last),
           m(a.weight),
           m(a.edge),
+          m(a.node_pre),
+          m(a.edge_pre),
           a.seed,
           m(a.d_node),
           m(a.d_edge),

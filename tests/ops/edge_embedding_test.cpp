@@ -16,7 +16,7 @@ naive::EmbeddingInputs make_embedding(std::int64_t edges, std::int64_t columns) 
   for (std::int64_t e = 0; e < edges; ++e) in.species.push_back(static_cast<int>(e * 7 % 5));
   in.weight = random_table<Real>(4, columns, 2);
   in.table = random_table<Real>(5, columns, 3);
-  in.dy = random_table<Real>(edges, columns, 4);
+  in.d_pre = random_table<Real>(edges, columns, 4);
   in.d_vector = random_table<double>(edges, 3, 5);
   return in;
 }
@@ -24,7 +24,7 @@ naive::EmbeddingInputs make_embedding(std::int64_t edges, std::int64_t columns) 
 naive::EmbeddingInputs some_edges(const naive::EmbeddingInputs& all, std::int64_t first,
                                   std::int64_t count) {
   naive::EmbeddingInputs part = all;
-  for (Table* t : {&part.vector, &part.dy, &part.d_vector}) *t = t->slice_rows(first, count);
+  for (Table* t : {&part.vector, &part.d_pre, &part.d_vector}) *t = t->slice_rows(first, count);
   part.species = {all.species.begin() + first, all.species.begin() + first + count};
   return part;
 }
@@ -34,7 +34,7 @@ template <class Real>
 Tables embed(Device<Real>& device, const naive::EmbeddingInputs& in, std::int64_t gap = 0) {
   const std::int64_t edges = in.vector.rows, columns = in.table.cols;
   const Guarded<double> vector(in.vector), d_vector(in.d_vector);
-  const Guarded<Real> weight(in.weight), table(in.table, gap), dy(in.dy, gap);
+  const Guarded<Real> weight(in.weight), table(in.table, gap), d_pre(in.d_pre, gap);
   const Guarded<Real> pre(edges, columns, gap), y(edges, columns, gap), alone(edges, columns);
   device.edge_embedding({vector.vectors(), view(in.species), weight.matrix(), table.matrix(),
                          pre.matrix(), y.matrix()});
@@ -42,7 +42,7 @@ Tables embed(Device<Real>& device, const naive::EmbeddingInputs& in, std::int64_
       {vector.vectors(), view(in.species), weight.matrix(), table.matrix(), alone.matrix(), {}});
   expect_same_bits(alone.table(), pre.table(), "pre without y");
   device.edge_embedding_backward(
-      {vector.vectors(), weight.matrix(), pre.matrix(), dy.matrix(), d_vector.vectors()});
+      {vector.vectors(), weight.matrix(), d_pre.matrix(), d_vector.vectors()});
   return collect("edge embedding", pre, y, d_vector);
 }
 
@@ -85,7 +85,7 @@ TEST(EdgeEmbeddingGradient, AgreesWithDifferences) {
   const auto energy = [&](const Table& vector) {
     auto moved = in;
     moved.vector = vector;
-    return inner(in.dy, embed(device, moved)[1]);
+    return inner(in.d_pre, embed(device, moved)[0]);
   };
   expect_gradient(energy, in.vector, embed(device, in)[2], 1e-9, "d_vector");
 }

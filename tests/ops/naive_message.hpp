@@ -21,7 +21,7 @@ struct EmbeddingInputs {
   std::vector<std::int32_t> species;
   Table weight;    ///< (4, C)
   Table table;     ///< (species, C)
-  Table dy;        ///< (E, C)
+  Table d_pre;     ///< (E, C)
   Table d_vector;  ///< (E, 3) what the gradient is added to
 };
 
@@ -55,13 +55,10 @@ inline Estimate silu(Estimate z) {
 
 /// d_vector + gradient through [v, d].
 inline Estimate edge_embedding_backward(const EmbeddingInputs& in) {
-  const Estimate pre = edge_embedding(in);
   Estimate d(in.vector.rows, 3);
   for (std::int64_t e = 0; e < in.vector.rows; ++e) {
     for (std::int64_t c = 0; c < in.weight.cols; ++c) {
-      const double z = pre.value(e, c), s = sigmoid(z);
-      const double dz = in.dy(e, c) * s * (1 + z * (1 - s));
-      const double size = std::abs(in.dy(e, c)) * (1.5 + 0.5 * pre.magnitude(e, c));
+      const double dz = in.d_pre(e, c), size = std::abs(dz);
       for (std::int64_t k = 0; k < 3; ++k) {
         const double unit = in.vector(e, k) / embedded_distance(in.vector, e);
         d.value(e, k) += dz * (in.weight(k, c) + in.weight(3, c) * unit);
@@ -104,6 +101,7 @@ struct ReadoutInputs {
   Table node_bias, edge_bias;      ///< (1, o)
   Table weight;                    ///< (1, E)
   Table node, edge;                ///< (N, h), (E, h)
+  Table node_pre, edge_pre;        ///< what SiLU made node and edge of, for the gradient
   Table prediction;                ///< (N, o) what the result is added to
   double seed = 1;
   Table d_weight;  ///< (1, E) what the gradient is added to
@@ -163,14 +161,18 @@ struct ReadoutGradient {
 inline ReadoutGradient readout_backward(const ReadoutInputs& in) {
   const std::int64_t width = in.node.cols, edges = in.edge.rows;
   ReadoutGradient g{Estimate(in.atoms(), width), Estimate(edges, width), Estimate(1, edges)};
+  const auto through_silu = [](double dy, double z, Estimate& d, std::int64_t r, std::int64_t c) {
+    const double s = sigmoid(z);
+    d.value(r, c) = dy * s * (1 + z * (1 - s));
+    d.magnitude(r, c) = std::abs(dy) * s * (1 + std::abs(z));  // 1 - s has no more digits than 1
+  };
   for (std::int64_t c = 0; c < width; ++c) {
     for (std::int64_t i = 0; i < in.atoms(); ++i) {
-      g.d_node.value(i, c) = in.seed * in.node_weight(0, c);
-      g.d_node.magnitude(i, c) = std::abs(g.d_node.value(i, c));
+      through_silu(in.seed * in.node_weight(0, c), in.node_pre(i, c), g.d_node, i, c);
     }
     for (std::int64_t e = 0; e < edges; ++e) {
-      g.d_edge.value(e, c) = in.seed * in.weight(0, e) * in.edge_weight(0, c);
-      g.d_edge.magnitude(e, c) = std::abs(g.d_edge.value(e, c));
+      through_silu(in.seed * in.weight(0, e) * in.edge_weight(0, c), in.edge_pre(e, c), g.d_edge, e,
+                   c);
     }
   }
   for (std::int64_t e = 0; e < edges; ++e) {

@@ -1,8 +1,6 @@
 // The embedding of edges and its gradient. A warp takes some edges at a time, so that the weights
 // are loaded once for all of them.
-#include <type_traits>
-
-#include "cuda/gemm/epilogue.cuh"
+#include "cuda/network/activation.cuh"
 #include "cuda/network/row_access.cuh"
 #include "cuda/network/row_ops.hpp"
 
@@ -13,15 +11,6 @@ constexpr MemSpace kDevice = MemSpace::device;
 constexpr int kWarps = kRowThreads / kWarp;
 constexpr int kForwardEdges = 4, kBackwardEdges = 2;  ///< of a warp
 static_assert(sizeof(Vec3) == 3 * sizeof(double), "kernels read vectors as doubles");
-
-template <class Real>
-__device__ __forceinline__ Real logistic(Real x) {
-  if constexpr (std::is_same_v<Real, float>) {
-    return sigmoid(x);
-  } else {
-    return 1 / (1 + exp(-x));
-  }
-}
 
 /// sqrt(|v|^2 + 1e-15) in the network's precision.
 template <class Real>
@@ -102,33 +91,31 @@ template <class Real>
 struct EmbeddingGradient {
   const double* vector;
   const Real* weight;
-  PlainRows<const Real> pre, dy;
+  PlainRows<const Real> d_pre;
   double* d_vector;
   std::int64_t edges;
   int cols;
   bool wide;
 };
 
-/// total[4 i + k] = the lanes' sum of dz W4[k] for edge i of the warp, dz = dy SiLU'(pre).
+/// total[4 i + k] = the lanes' sum of d_pre W4[k] for edge i of the warp.
 template <int kEdges, class Real>
 __device__ __forceinline__ void sum_columns(const EmbeddingGradient<Real>& a, std::int64_t first,
                                             int lane, Real (&total)[4 * kEdges]) {
   for (int c = kGroup * lane; c < a.cols; c += kTile) {
-    Real w[4][kGroup], z[kEdges][kGroup] = {}, d[kEdges][kGroup] = {};
+    Real w[4][kGroup], d[kEdges][kGroup] = {};
 #pragma unroll
     for (int i = 0; i < kEdges; ++i) {
       if (first + i >= a.edges) break;
-      load_group(a.pre.row(first + i), c, a.cols, a.wide, z[i]);
-      load_group(a.dy.row(first + i), c, a.cols, a.wide, d[i]);
+      load_group(a.d_pre.row(first + i), c, a.cols, a.wide, d[i]);
     }
     load_weights(a.weight, c, a.cols, a.wide, w);
 #pragma unroll
     for (int i = 0; i < kEdges; ++i) {
 #pragma unroll
       for (int j = 0; j < kGroup; ++j) {
-        const Real s = logistic(z[i][j]), dz = d[i][j] * (s * (1 + z[i][j] * (1 - s)));
 #pragma unroll
-        for (int k = 0; k < 4; ++k) total[4 * i + k] += dz * w[k][j];
+        for (int k = 0; k < 4; ++k) total[4 * i + k] += d[i][j] * w[k][j];
       }
     }
   }
@@ -193,12 +180,11 @@ void edge_embedding_backward(const EdgeEmbeddingBackwardArgs<Real, kDevice>& a,
                              cudaStream_t stream) {
   const EmbeddingGradient<Real> e{reinterpret_cast<const double*>(a.vector.data),
                                   a.weight.data,
-                                  PlainRows<const Real>(a.pre),
-                                  PlainRows<const Real>(a.dy),
+                                  PlainRows<const Real>(a.d_pre),
                                   reinterpret_cast<double*>(a.d_vector.data),
-                                  a.pre.rows,
+                                  a.d_pre.rows,
                                   static_cast<int>(a.weight.cols),
-                                  is_wide(a.weight) && is_wide(a.pre) && is_wide(a.dy)};
+                                  is_wide(a.weight) && is_wide(a.d_pre)};
   launch("embed edges, backward", embed_edges_backward<Real>,
          divide_up(e.edges, kWarps * kBackwardEdges), kRowThreads, 0, stream, e);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cuda/network/activation.cuh"
 #include "cuda/network/row_access.cuh"
 
 namespace trine::cuda {
@@ -88,7 +89,7 @@ __device__ __forceinline__ void edge_gradient(const ReadoutBackwardArgs<Real, kD
   const bool adds = lane < kRows && mine < edges;
   const double before = adds ? a.d_weight.data[mine] : 0;
   const int cols = static_cast<int>(a.d_edge.cols);
-  const PlainRows<const Real> edge(a.edge);
+  const PlainRows<const Real> edge(a.edge), pre(a.edge_pre);
   const PlainRows<Real> d_edge(a.d_edge);
   const RowPointer<const double> weight{a.last.edge_weight.data};
   const Real f = adds ? a.weight.data[mine] : Real(0);
@@ -115,9 +116,11 @@ __device__ __forceinline__ void edge_gradient(const ReadoutBackwardArgs<Real, kD
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
       if (first + i >= edges) break;
-      Real d[kGroup];
+      Real d[kGroup], z[kGroup];
+      load_group(pre.row(first + i), c, cols, wide, z);
 #pragma unroll
-      for (int j = 0; j < kGroup; ++j) d[j] = static_cast<Real>(factor[i] * w[j]);
+      for (int j = 0; j < kGroup; ++j)
+        d[j] = static_cast<Real>(factor[i] * w[j]) * silu_slope(z[j]);
       store_group(d_edge.row(first + i), c, cols, wide, d);
     }
   }
@@ -129,15 +132,17 @@ __device__ __forceinline__ void edge_gradient(const ReadoutBackwardArgs<Real, kD
 template <class Real>
 __device__ __forceinline__ void node_gradient(const ReadoutBackwardArgs<Real, kDevice>& a,
                                               bool wide, std::int64_t first, int lane) {
+  const PlainRows<const Real> pre(a.node_pre);
   const PlainRows<Real> d_node(a.d_node);
   const int cols = static_cast<int>(a.d_node.cols);
   for (int c = kGroup * lane; c < cols; c += kTile) {
     double w[kGroup];
     load_group(RowPointer<const double>{a.last.node_weight.data}, c, cols, wide, w);
-    Real d[kGroup];
-#pragma unroll
-    for (int j = 0; j < kGroup; ++j) d[j] = static_cast<Real>(a.seed * w[j]);
     for (int i = 0; i < kRows && first + i < a.d_node.rows; ++i) {
+      Real d[kGroup], z[kGroup];
+      load_group(pre.row(first + i), c, cols, wide, z);
+#pragma unroll
+      for (int j = 0; j < kGroup; ++j) d[j] = static_cast<Real>(a.seed * w[j]) * silu_slope(z[j]);
       store_group(d_node.row(first + i), c, cols, wide, d);
     }
   }
@@ -171,7 +176,8 @@ void readout(const ReadoutArgs<Real, kDevice>& a, cudaStream_t stream) {
 template <class Real>
 void readout_backward(const ReadoutBackwardArgs<Real, kDevice>& a, cudaStream_t stream) {
   const bool wide = is_wide(a.last.node_weight) && is_wide(a.last.edge_weight) && is_wide(a.edge) &&
-                    is_wide(a.d_node) && is_wide(a.d_edge);
+                    is_wide(a.d_node) && is_wide(a.d_edge) && is_wide(a.node_pre) &&
+                    is_wide(a.edge_pre);
   const std::int64_t edge_warps = divide_up(a.d_edge.rows, kRows);
   const std::int64_t warps = edge_warps + divide_up(a.d_node.rows, kRows);
   launch("read out, backward", read_out_backward<Real>, divide_up(warps, kRowThreads / kWarp),
