@@ -35,7 +35,10 @@ class OpsImpl final : public Ops<Real, kDevice> {
   OpsImpl(int device, GemmMethod method) : device_(device), linears_(device, stream_, method) {
     cudaDeviceProp properties{};
     check_cuda(cudaGetDeviceProperties(&properties, device), "describe the device");
-    description_ = fmt::format("cuda:{}, {}", device, properties.name);
+    const std::string products = method == GemmMethod::fp32
+                                     ? ""
+                                     : fmt::format(", {} products", gemm_method_info(method).name);
+    description_ = fmt::format("cuda:{}, {}{}", device, properties.name, products);
   }
 
   std::string description() const override { return description_; }

@@ -88,8 +88,7 @@ const BadCall kBadCalls[] = {
     // Legal, but not here.
     {"info ref/models/long_range.ckpt", 7, "long-range"},
     {"predict ref/models/long_range.ckpt h2o.xyz", 7, "long-range"},
-    {"predict models/trine-mini.ckpt h2o.xyz --device cuda", 7,
-     "no device cuda ("},
+    {"predict models/trine-mini.ckpt h2o.xyz --device cuda", 7, "no device cuda ("},
     {"predict models/trine-mini.ckpt h2o.xyz --device cuda:1", 7, "no device cuda:1"},
     {"predict models/trine-mini.ckpt h2o.xyz --precision auto", 7, "not in this version"},
     {"predict models/trine-mini.ckpt h2o.xyz --precision @policy.json", 7, "not in this version"},

@@ -60,9 +60,9 @@ TEST_F(Output, Devices) {
   EXPECT_EQ(keys_of(all), (std::vector<std::string>{"devices", "methods"}));
   EXPECT_EQ(keys_of(all["devices"][0]), (std::vector<std::string>{"name", "available", "model",
                                                                   "threads", "instruction_sets"}));
-  EXPECT_EQ(
-      all["devices"][1],
-      Json({{"name", "cuda"}, {"available", false}, {"reason", "this build of trine has no CUDA"}}));
+  EXPECT_EQ(all["devices"][1], Json({{"name", "cuda"},
+                                     {"available", false},
+                                     {"reason", "this build of trine has no CUDA"}}));
   ASSERT_EQ(all["methods"].size(), 11U);
   for (const auto& method : all["methods"]) {
     const bool plain = method["name"] == "fp64" || method["name"] == "fp32";
