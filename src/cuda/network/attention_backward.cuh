@@ -71,17 +71,21 @@ struct BackwardHead {
   Memory& m;
   int first;  ///< column
 
-  __device__ __forceinline__ void load_queries(int query, int rows) const {
-    const HeadColumns<const float> q{a.qkv + first, 3 * a.columns()};
-    const HeadColumns<const float> d_out{a.d_out + first, a.columns()};
-    load_tile<Shape>(lane, tokens, query, rows, q, a.width, m.query);
-    load_tile<Shape>(lane, tokens, query, rows, d_out, a.width, m.d_out);
-  }
-  __device__ __forceinline__ void load_keys(int key, int rows) const {
-    const HeadColumns<const float> k{a.qkv + a.columns() + first, 3 * a.columns()};
-    const HeadColumns<const float> v{a.qkv + 2 * a.columns() + first, 3 * a.columns()};
-    load_tile<Shape>(lane, tokens, key, rows, k, a.width, m.key);
-    load_tile<Shape>(lane, tokens, key, rows, v, a.width, m.value);
+  /// Queries unless `key` is above 0 (they are there then), keys and values.
+  __device__ __forceinline__ void load(int query, int key) const {
+    const bool many = tokens.count > Shape::kTokens;
+    const int rows = many ? Shape::kTokens : padded_rows<Shape>(tokens.count);
+    const std::int64_t columns = a.columns(), stride = 3 * columns;
+    const float* qkv = a.qkv + first;
+    const TileCopies<1> q{stride, {qkv}, {m.query}};
+    const TileCopies<1> d_out{columns, {a.d_out + first}, {m.d_out}};
+    const TileCopies<2> kv{stride, {qkv + columns, qkv + 2 * columns}, {m.key, m.value}};
+    if (!many) {
+      load_tiles<Shape>(lane, tokens, 0, rows, a.width, q, kv, d_out);
+    } else {
+      if (key == 0) load_tiles<Shape>(lane, tokens, query, rows, a.width, q, d_out);
+      load_tiles<Shape>(lane, tokens, key, rows, a.width, kv);
+    }
     cp_async_commit();
     load_mask<Shape>(lane, a, tokens, key, rows, m.mask);
     cp_async_wait<0>();
@@ -123,7 +127,7 @@ struct BackwardHead {
       }
     }
 #pragma unroll 1
-    for (int column = 0; column < a.width; column += kSumColumns<Shape>) {
+    for (int column = 0; column < Shape::kWidth; column += kSumColumns<Shape>) {
       RowSums<Shape> d_query;
 #pragma unroll
       for (int n = 0; n < kTiles; ++n) {
@@ -146,7 +150,8 @@ struct BackwardHead {
     rows.take_keys(s, d);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      find_gradient(h, 1 / rows.sum[h], rows.weighted[h] / rows.sum[h], s, d);
+      const float inverse = 1 / rows.sum[h];
+      find_gradient(h, inverse, rows.weighted[h] * inverse, s, d);
     }
     leave_gradient(0, false, s, d);
   }
@@ -170,10 +175,10 @@ struct BackwardHead {
     leave_gradient(query, key > 0, s, d);
   }
 
-  __device__ __forceinline__ void find_statistics(bool active) const {
+  __device__ __forceinline__ void find_statistics(int query, bool active) const {
     BackwardRows rows;
     for (int key = 0; key < tokens.count; key += Shape::kTokens) {
-      load_keys(key, Shape::kTokens);
+      load(query, key);
       meet_team<Shape>();
       if (active) {
         float s[Shape::kTokens / 8][4], d[Shape::kTokens / 8][4];
@@ -185,9 +190,10 @@ struct BackwardHead {
     if (lane.t > 0) return;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
+      const float inverse = 1 / rows.sum[h];
       m.statistics[0][row(h)] = rows.top.value[h];
-      m.statistics[1][row(h)] = 1 / rows.sum[h];
-      m.statistics[2][row(h)] = rows.weighted[h] / rows.sum[h];
+      m.statistics[1][row(h)] = inverse;
+      m.statistics[2][row(h)] = rows.weighted[h] * inverse;
     }
   }
 
@@ -200,7 +206,7 @@ struct BackwardHead {
     const int queries = min(Shape::kTokens, tokens.count - query);
     float2 all;
 #pragma unroll 1
-    for (int column = 0; column < a.width; column += kSumColumns<Shape>) {
+    for (int column = 0; column < Shape::kWidth; column += kSumColumns<Shape>) {
       RowSums<Shape> total;
       all = make_float2(0, 0);
 #pragma unroll 1
@@ -264,13 +270,10 @@ __device__ __forceinline__ void backward_queries(const BackwardHead<Shape>& head
   const bool many = count > Shape::kTokens;
   const bool active = query + 16 * head.lane.warp < count;
   if (turn > 0) meet_team<Shape>();
-  if (team_works) {
-    head.load_queries(query, many ? Shape::kTokens : padded_rows<Shape>(count));
-    if (many) head.find_statistics(active);
-  }
+  if (team_works && many) head.find_statistics(query, active);
   for (int key = 0; key < count; key += Shape::kTokens, ++turn) {
     if (team_works) {
-      head.load_keys(key, many ? Shape::kTokens : padded_rows<Shape>(count));
+      head.load(query, key);
       meet_team<Shape>();
       if (active && many) head.some_keys(query, key);
       if (active && !many) {

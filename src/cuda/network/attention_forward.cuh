@@ -27,22 +27,30 @@ struct ForwardHead {
   ForwardMemory<Shape>& m;
   int first;  ///< column
 
-  __device__ __forceinline__ HeadColumns<const float> part(int i) const {
-    return {a.qkv + i * a.columns() + first, 3 * a.columns()};
+  __device__ __forceinline__ const float* part(int i) const {
+    return a.qkv + i * a.columns() + first;
   }
 
   /// An atom without edges attends to itself alone: its values, unchanged.
   __device__ __forceinline__ void copy_value() const {
     for (int c = lane.thread; c < a.width; c += Shape::kTeamThreads) {
-      a.out[tokens.node * a.columns() + first + c] = part(2).at(tokens.node)[c];
+      a.out[tokens.node * a.columns() + first + c] = part(2)[tokens.node * 3 * a.columns() + c];
     }
   }
 
-  __device__ __forceinline__ void load_keys(int first_key, int rows) const {
-    load_tile<Shape>(lane, tokens, first_key, rows, part(1), a.width, m.key);
-    load_tile<Shape>(lane, tokens, first_key, rows, part(2), a.width, m.value);
+  __device__ __forceinline__ void load(int query, int key, int keys) const {
+    const int rows = padded_rows<Shape>(keys), wanted = padded_rows<Shape>(tokens.count - query);
+    const std::int64_t stride = 3 * a.columns();
+    const TileCopies<1> q{stride, {part(0)}, {m.query}};
+    const TileCopies<2> kv{stride, {part(1), part(2)}, {m.key, m.value}};
+    if (tokens.count <= Shape::kTokens) {
+      load_tiles<Shape>(lane, tokens, 0, rows, a.width, q, kv);
+    } else {
+      if (key == 0) load_tiles<Shape>(lane, tokens, query, wanted, a.width, q);
+      load_tiles<Shape>(lane, tokens, key, rows, a.width, kv);
+    }
     cp_async_commit();
-    load_mask<Shape>(lane, a, tokens, first_key, rows, m.mask);
+    load_mask<Shape>(lane, a, tokens, key, rows, m.mask);
     cp_async_wait<0>();
   }
 
@@ -63,7 +71,7 @@ struct ForwardHead {
       factor[h] = last ? 1 / rows.sum[h] : 1;
     }
 #pragma unroll 1
-    for (int column = 0; column < a.width; column += kSumColumns<Shape>) {
+    for (int column = 0; column < Shape::kWidth; column += kSumColumns<Shape>) {
       RowSums<Shape> sums;
 #pragma unroll
       for (int n = 0; n < kTiles; ++n) {
@@ -92,11 +100,9 @@ struct ForwardHead {
   /// Queries [query, query + Shape::kTokens).
   __device__ __forceinline__ void attend(int query) const {
     ForwardRows rows;
-    load_tile<Shape>(lane, tokens, query, padded_rows<Shape>(tokens.count - query), part(0),
-                     a.width, m.query);
     for (int key = 0; key < tokens.count; key += Shape::kTokens) {
       const int keys = min(Shape::kTokens, tokens.count - key);
-      load_keys(key, padded_rows<Shape>(keys));
+      load(query, key, keys);
       meet_team<Shape>();
       if (query + 16 * lane.warp < tokens.count) {
         with_key_tiles<Shape>(keys, [&](auto tiles) { take_keys<tiles.value>(query, key, rows); });

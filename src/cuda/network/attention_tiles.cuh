@@ -31,7 +31,7 @@ struct AttentionShape {
   static constexpr int kStride = (kColumns + 31) / 32 * 32;  ///< of a tile's rows
   static constexpr int kTile = kTokens * kStride;
   /// Blocks that a multiprocessor should have room for.
-  static constexpr int kForwardBlocks = 4;
+  static constexpr int kForwardBlocks = kColumns <= 32 ? 5 : 4;
   static constexpr int kBackwardBlocks = kColumns <= 32 ? 4 : kColumns <= 64 ? 3 : 2;
 };
 
@@ -68,26 +68,36 @@ __device__ __forceinline__ int place(int row, int column) {
   return row * Shape::kStride + ((column >> 3 ^ swap) << 3) + (column & 7);
 }
 
-/// A matrix with a row per token, from a head's first column on.
-template <class T>
-struct HeadColumns {
-  T* data;
+/// Matrices with a row per token and the same distance between rows, from a head's first column on,
+/// and the tiles that they are copied to.
+template <int kCount>
+struct TileCopies {
   std::int64_t stride;
-  __device__ T* at(std::int64_t row) const { return data + row * stride; }
+  const float* from[kCount];
+  float* to[kCount];
 };
 
-/// Starts copying tokens [first, first + rows) of `source` to a tile, zeros past the last token and
-/// past `width` columns.
-template <class Shape>
-__device__ __forceinline__ void load_tile(const Lane& lane, const AtomTokens& tokens, int first,
-                                          int rows, HeadColumns<const float> source, int width,
-                                          float* tile) {
+/// Starts copying tokens [first, first + rows), zeros past the last token and past `width` columns.
+template <class Shape, int... kCounts>
+__device__ __forceinline__ void load_tiles(const Lane& lane, const AtomTokens& tokens, int first,
+                                           int rows, int width,
+                                           const TileCopies<kCounts>&... copies) {
   constexpr int kChunks = Shape::kWidth / 4;
-  for (int i = lane.thread; i < rows * kChunks; i += Shape::kTeamThreads) {
-    const int row = i / kChunks, column = i % kChunks * 4, token = first + row;
-    const bool inside = token < tokens.count && column < width;
-    const float* from = source.at(inside ? tokens.row(token) : 0) + (inside ? column : 0);
-    cp_async16(shared_address(tile + place<Shape>(row, column)), from, inside ? 16 : 0);
+  static_assert(Shape::kTeamThreads % kChunks == 0);
+  const int column = lane.thread % kChunks * 4;
+#pragma unroll 1
+  for (int row = lane.thread / kChunks; row < rows; row += Shape::kTeamThreads / kChunks) {
+    const bool inside = first + row < tokens.count && column < width;
+    const std::int64_t from = inside ? tokens.row(first + row) : 0;
+    const int to = place<Shape>(row, column), bytes = inside ? 16 : 0;
+    const auto copy = [&](const auto& c) {
+      const std::int64_t at = inside ? from * c.stride + column : 0;
+#pragma unroll
+      for (int i = 0; i < static_cast<int>(sizeof(c.from) / sizeof(c.from[0])); ++i) {
+        cp_async16(shared_address(c.to[i] + to), c.from[i] + at, bytes);
+      }
+    };
+    (copy(copies), ...);
   }
 }
 
@@ -137,7 +147,7 @@ __device__ __forceinline__ void row_product(const Lane& lane, const float* left,
   float small[kTiles][4] = {};
 #pragma unroll
   for (int n = 0; n < kTiles; ++n) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
-#pragma unroll 2
+#pragma unroll(kTiles < 6 ? 2 : 1)  // registers
   for (int j = 0; j < Shape::kWidth / 8; ++j) {
     const int at = place<Shape>(lane.g, 8 * j + 2 * lane.t);
     const float* a = left + row * Shape::kStride + at;
