@@ -91,8 +91,14 @@ struct SolverGradient {
   const double* factor;
   double width;
 
+  __device__ double step_of(std::int64_t i, double d) const {
+    return (d - (root[i] - width)) / width;
+  }
   __device__ double of_atom(std::int64_t i, double d) const {
-    return -factor[i] * bump((d - (root[i] - width)) / width).slope / width;
+    return -factor[i] * bump(step_of(i, d)).slope / width;
+  }
+  __device__ bool reaches(std::int64_t i, std::int64_t j, double d) const {
+    return is_inside(step_of(i, d)) || is_inside(step_of(j, d));
   }
   __device__ void operator()(std::int64_t i, std::int64_t j, double d, double& own,
                              double& reversed) const {
@@ -108,33 +114,44 @@ struct GridGradient {
   Probes probes;
   const double* factor;
 
+  /// Of the four probes at which a pair's step is neither 0 nor 1.
+  __device__ const double* factors(std::int64_t i, double d) const {
+    return factor + i * probes.array_size() + first_probe(probes, d);
+  }
+  __device__ bool reaches(std::int64_t i, std::int64_t j, double d) const {
+    const double* factor_i = factors(i, d);
+    const double* factor_j = factors(j, d);
+    bool any = false;
+#pragma unroll
+    for (int t = 0; t < 4; ++t) any = any || factor_i[t] != 0 || factor_j[t] != 0;
+    return any;
+  }
   __device__ void operator()(std::int64_t i, std::int64_t j, double d, double& own,
                              double& reversed) const {
-    const int place = first_probe(probes, d);
-    const double* factor_i = factor + i * probes.array_size() + place;
-    const double* factor_j = factor + j * probes.array_size() + place;
+    const double* factor_i = factors(i, d);
+    const double* factor_j = factors(j, d);
     own = reversed = 0;
 #pragma unroll
     for (int t = 0; t < 4; ++t) {
-      const double f_i = factor_i[t], f_j = factor_j[t];
-      if (f_i == 0 && f_j == 0) continue;
-      const double slope = probe_step(probes, d, place + t).slope / probes.width;
-      own += f_i * slope;
-      reversed += f_j * slope;
+      const double slope = probe_step(probes, d, first_probe(probes, d) + t).slope / probes.width;
+      own += factor_i[t] * slope;
+      reversed += factor_j[t] * slope;
     }
   }
 };
 
-/// Gradients that reach radii, which depend on every pair of the list.
+/// Gradients that reach radii, which depend on every pair of the list, though few matter. `room`
+/// holds 2 kWarp numbers.
 template <class Gradient>
 __device__ void add_pairs(const BackwardArrays& args, const double* distance,
-                          const Gradient& gradient, std::int64_t i, AtomSums& sums) {
-  const std::int64_t end = args.list.offsets[i + 1];
-  for (std::int64_t k = args.list.offsets[i] + threadIdx.x % kWarp; k < end; k += kWarp) {
-    const std::int64_t j = args.list.neighbor[k];
+                          const Gradient& gradient, std::int64_t i, std::int32_t* room,
+                          AtomSums& sums) {
+  const std::int64_t first = args.list.offsets[i], end = args.list.offsets[i + 1];
+  WarpQueue<std::int32_t> reached{room};
+  const auto add = [&](std::int32_t in_row, int) {
+    const std::int64_t k = first + in_row, j = args.list.neighbor[k];
     double along, along_reversed;
     gradient(i, j, distance[k], along, along_reversed);
-    if (along == 0 && along_reversed == 0) continue;
     const Direction d = direction_of(args, k);
     double own[3], reversed[3];
 #pragma unroll
@@ -143,7 +160,13 @@ __device__ void add_pairs(const BackwardArrays& args, const double* distance,
       reversed[c] = -along_reversed * d.unit[c];
     }
     sums.add(d.v, own, reversed, j == i);
+  };
+  for (std::int64_t chunk = first; chunk < end; chunk += kWarp) {
+    const std::int64_t k = chunk + threadIdx.x % kWarp;
+    const bool wanted = k < end && gradient.reaches(i, args.list.neighbor[k], distance[k]);
+    reached.offer(wanted, static_cast<std::int32_t>(k - first), add);
   }
+  reached.finish(add);
 }
 
 template <class Gradient>
@@ -153,7 +176,10 @@ __global__ void __launch_bounds__(kRowThreads, 2)
   if (i >= args.atoms) return;
   AtomSums sums;
   add_edges(args, i, sums);
-  if constexpr (Gradient::kAdaptive) add_pairs(args, distance, gradient, i, sums);
+  if constexpr (Gradient::kAdaptive) {
+    __shared__ std::int32_t rooms[kRowsPerBlock][2 * kWarp];
+    add_pairs(args, distance, gradient, i, rooms[threadIdx.x / kWarp], sums);
+  }
 #pragma unroll
   for (double& value : sums.force) value = warp_sum(value);
 #pragma unroll

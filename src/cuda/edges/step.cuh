@@ -19,13 +19,17 @@ __host__ __device__ inline void sine_cosine_of_pi(double u, double& sine, double
 #endif
 }
 
+constexpr double kFlat = 0.016;  // e^-2x is below the last digit of 1 there
+
+/// Whether the bump step is neither 1 nor 0 to all digits of a double.
+__host__ __device__ inline bool is_inside(double u) {
+  return u > kFlat && u < 1 - kFlat;
+}
+
 /// b = (1 + tanh x) / 2 = 1 / (1 + e^-2x) with x = cot(pi u), and db/du = -(pi/2) (1 - tanh^2 x) /
-/// sin^2(pi u), where 1 - tanh^2 x = 4 E / (1 + E)^2 with E = e^-2|x| (pet-spec 2.2). Outside kFlat
-/// .. 1 - kFlat, b is 1 or 0 to all digits of a double.
+/// sin^2(pi u), where 1 - tanh^2 x = 4 E / (1 + E)^2 with E = e^-2|x| (pet-spec 2.2).
 __host__ __device__ inline Step bump(double u) {
-  constexpr double kFlat = 0.016;
-  if (!(u > kFlat)) return {1, 0};
-  if (!(u < 1 - kFlat)) return {0, 0};
+  if (!is_inside(u)) return {u < 0.5 ? 1.0 : 0.0, 0};
   double sine, cosine;
   sine_cosine_of_pi(u, sine, cosine);
   const double small = exp(-2 * fabs(cosine / sine));
