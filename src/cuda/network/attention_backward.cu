@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "cuda/gemm/device.hpp"
 #include "cuda/network/attention_backward.cuh"
 #include "cuda/network/attention_launch.hpp"
 
@@ -27,8 +26,7 @@ void start_tiled_backward(const AttentionProblem<float>& problem, cudaStream_t s
     using Shape = AttentionShape<width.value>;
     const auto kernel = tiled_backward<Shape>;
     const int bytes = Shape::kTeams * static_cast<int>(sizeof(BackwardMemory<Shape>));
-    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-               "give the attention's gradient its shared memory");
+    give_shared_memory(kernel, bytes);
     const int ranks = ranks_for(kernel, (problem.heads + Shape::kTeams - 1) / Shape::kTeams);
     cudaLaunchAttribute cluster{};
     cluster.id = cudaLaunchAttributeClusterDimension;

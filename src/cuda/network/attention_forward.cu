@@ -1,4 +1,3 @@
-#include "cuda/gemm/device.hpp"
 #include "cuda/network/attention_forward.cuh"
 #include "cuda/network/attention_launch.hpp"
 
@@ -9,8 +8,7 @@ void start_tiled_forward(const AttentionProblem<float>& problem, cudaStream_t st
     using Shape = AttentionShape<width.value>;
     const auto kernel = tiled_forward<Shape>;
     const int bytes = Shape::kTeams * static_cast<int>(sizeof(ForwardMemory<Shape>));
-    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-               "give the attention its shared memory");
+    give_shared_memory(kernel, bytes);
     const std::int64_t groups = (problem.heads + Shape::kTeams - 1) / Shape::kTeams;
     kernel<<<static_cast<unsigned>(problem.atoms * groups), Shape::kThreads, bytes, stream>>>(
         problem);

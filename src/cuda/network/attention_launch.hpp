@@ -5,12 +5,24 @@
 
 #include <type_traits>
 
+#include "cuda/gemm/device.hpp"
 #include "cuda/network/attention_problem.cuh"
 
 namespace trine::cuda {
 
 void start_tiled_forward(const AttentionProblem<float>& problem, cudaStream_t stream);
 void start_tiled_backward(const AttentionProblem<float>& problem, cudaStream_t stream);
+
+/// Lets blocks of a kernel have so much dynamic shared memory, and as many of them as fit share a
+/// multiprocessor.
+template <class Kernel>
+void give_shared_memory(Kernel kernel, int bytes) {
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+             "give the attention its shared memory");
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                  cudaSharedmemCarveoutMaxShared),
+             "give the attention its shared memory");
+}
 
 /// Columns of the widest head that has a kernel.
 constexpr int kWidestTiledHead = 96;

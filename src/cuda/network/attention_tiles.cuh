@@ -12,6 +12,8 @@
 // one product is the A of the next without any exchange.
 #pragma once
 
+#include <type_traits>
+
 #include "cuda/gemm/ptx_sm80.cuh"
 #include "cuda/network/attention_cluster.cuh"
 #include "cuda/network/attention_problem.cuh"
