@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -239,6 +240,149 @@ TEST(NeighborList, BatchAndThreadsChangeNothing) {
   }
   for (const auto& device : test::devices<float>()) {
     EXPECT_EQ(pairs_of(*find(Batch(frames), 4.0, *device)), expected) << device->description();
+  }
+}
+
+/// Structures that change from call to call, as in a simulation.
+class Trajectory {
+ public:
+  explicit Trajectory(std::vector<Frame> frames) : frames_(std::move(frames)) {}
+
+  Frame& operator[](std::size_t n) { return frames_[n]; }
+  std::vector<Frame>& frames() { return frames_; }
+
+  void move_all(Random& random, double size) {
+    for (Frame& frame : frames_) {
+      for (Vec3& r : frame.positions) {
+        const Vec3 d = test::random_vector(random, size);
+        for (std::size_t c = 0; c < 3; ++c) r[c] += d[c];
+      }
+    }
+  }
+
+  /// Every device's list against a search over everything.
+  void check(double cutoff, const std::string& what) const {
+    std::vector<Pair> expected;
+    std::int64_t first = 0;
+    for (const Frame& frame : frames_) {
+      for (const auto& [i, j, s] : search_everything(frame, cutoff)) {
+        expected.emplace_back(first + i, first + j, s);
+      }
+      first += static_cast<std::int64_t>(frame.positions.size());
+    }
+    for (const auto& device : test::devices<float>()) {
+      ASSERT_EQ(pairs_of(*find(Batch(frames_), cutoff, *device)), expected)
+          << what << ", cutoff " << cutoff << ", " << device->description();
+    }
+  }
+
+ private:
+  std::vector<Frame> frames_;
+};
+
+Trajectory random_trajectory(Random& random) {
+  std::vector<Frame> frames;
+  for (int n = 0; n < 3; ++n) frames.push_back(random_frame(random, 3.6));
+  frames.insert(frames.begin() + 1, Frame{});
+  frames.push_back({{{0.1, 0.2, 0.3}, {1.4, 0.9, 0.4}},
+                    {{{2.1, 0, 0}, {0.1, 1.9, 0}, {0, -0.2, 2.4}}},
+                    {true, true, true}});
+  return Trajectory(frames);
+}
+
+TEST(NeighborList, FollowsSmallMoves) {
+  Random random(17);
+  for (int n = 0; n < 8; ++n) {
+    Trajectory trajectory = random_trajectory(random);
+    for (int step = 0; step < 40; ++step) {
+      trajectory.check(3.6, "trajectory " + std::to_string(n) + ", step " + std::to_string(step));
+      trajectory.move_all(random, 0.1);
+    }
+  }
+}
+
+TEST(NeighborList, FollowsAtomsThatFlyApart) {
+  // one after the other, so that all but one are at rest
+  Random random(19);
+  Trajectory trajectory({{{}, {{{9, 0, 0}, {1, 8, 0}, {0, 2, 10}}}, {true, true, true}}});
+  auto& positions = trajectory[0].positions;
+  for (int i = 0; i < 6; ++i) {
+    positions.push_back(test::random_in_cell(random, trajectory[0].cell, 0, 1));
+  }
+  for (Vec3& r : positions) {
+    const Vec3 velocity = test::random_vector(random, 0.2);
+    for (int step = 0; step < 60; ++step) {
+      trajectory.check(4.0, "step " + std::to_string(step));
+      for (std::size_t c = 0; c < 3; ++c) r[c] += velocity[c];
+    }
+  }
+}
+
+struct Change {
+  const char* what;
+  std::function<void(Trajectory&)> make;
+};
+
+const Change kChanges[] = {
+    {"nothing", [](Trajectory&) {}},
+    {"an atom moved far", [](Trajectory& t) { t[0].positions.front()[1] += 1.7; }},
+    {"an atom moved by a cell vector",
+     [](Trajectory& t) {
+       for (std::size_t c = 0; c < 3; ++c) t[4].positions[1][c] += t[4].cell[2][c];
+     }},
+    {"another cell", [](Trajectory& t) { t[4].cell[1][1] += 0.01; }},
+    {"an open direction", [](Trajectory& t) { t[4].pbc[2] = false; }},
+    {"a periodic direction", [](Trajectory& t) { t[4].pbc[2] = true; }},
+    {"an atom more",
+     [](Trajectory& t) {
+       t[4].positions.push_back({0.7, 0.3, 1.2});
+     }},
+    {"an atom less", [](Trajectory& t) { t[4].positions.pop_back(); }},
+    {"a structure more", [](Trajectory& t) { t.frames().emplace_back(); }},
+    {"a structure less", [](Trajectory& t) { t.frames().pop_back(); }},
+    {"an atom of another structure",
+     [](Trajectory& t) {
+       t[1].positions.push_back(t[0].positions.back());
+       t[0].positions.pop_back();
+     }},
+    {"all in other places",
+     [](Trajectory& t) {
+       Random random(23);
+       t.move_all(random, 5);
+     }},
+};
+
+TEST(NeighborList, FollowsEveryOtherChange) {
+  Random random(21);
+  Trajectory trajectory = random_trajectory(random);
+  for (const Change& change : kChanges) {
+    change.make(trajectory);
+    for (int step = 0; step < 4; ++step) {
+      const std::string what = std::string(change.what) + ", step " + std::to_string(step);
+      trajectory.check(3.6, what);
+      trajectory.check(2.5, what);
+      trajectory.move_all(random, 0.05);
+    }
+  }
+}
+
+TEST(NeighborList, FollowsAfterARefusal) {
+  Random random(25);
+  Trajectory trajectory = random_trajectory(random);
+  for (int before : {0, 1, 2, 4}) {
+    for (int step = 0; step < before; ++step) {
+      trajectory.move_all(random, 0.05);
+      trajectory.check(3.6, "before");
+    }
+    auto broken = trajectory;
+    broken[0].positions.front()[2] = std::numeric_limits<double>::quiet_NaN();
+    for (const auto& device : test::devices<float>()) {
+      EXPECT_THROW(find(Batch(broken.frames()), 3.6, *device), Error);
+    }
+    for (int step = 0; step < 4; ++step) {
+      trajectory.check(3.6, "after");
+      trajectory.move_all(random, 0.05);
+    }
   }
 }
 

@@ -182,7 +182,7 @@ __host__ __device__ inline ListProblem make_frame(const double* cell, const bool
   detail::complete(frame);
   detail::invert(frame);
   for (int k = 0; k < 3; ++k) {
-    const bool sound = isfinite(longest) && frame.height[k] > 1e-10 * longest;
+    const bool sound = std::isfinite(longest) && frame.height[k] > 1e-10 * longest;
     if (pbc[k] && !sound) return ListProblem::dependent_vectors;
   }
   return ListProblem::none;

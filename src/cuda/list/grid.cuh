@@ -67,7 +67,7 @@ __host__ __device__ inline unsigned long long problem_key(ListProblem problem, s
 /// r = wrapped + home . cell.
 __host__ __device__ inline ListProblem wrap_atom(const Frame& frame, const double r[3], double s[3],
                                                  std::int32_t home[3]) {
-  if (!(isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]))) {
+  if (!(std::isfinite(r[0]) && std::isfinite(r[1]) && std::isfinite(r[2]))) {
     return ListProblem::position_not_finite;
   }
   std::int64_t cells[3] = {0, 0, 0};

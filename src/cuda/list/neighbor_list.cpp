@@ -1,17 +1,42 @@
 #include "cuda/list/neighbor_list.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/check.hpp"
 #include "cuda/gemm/device.hpp"
 #include "cuda/list/grow.hpp"
+#include "cuda/list/known.hpp"
 #include "cuda/list/numbers.hpp"
 #include "cuda/list/pairs.hpp"
 #include "cuda/list/problem.hpp"
 
 namespace trine::cuda {
 namespace {
+
+using List = NeighborList<MemSpace::device>;
+
+/// Of a list that is kept, to structures.
+enum class Answer {
+  given,
+  seen_before,  ///< they are those of the last call, for which no list was kept
+  moved_on,     ///< they were those of the kept list for a while
+  strangers
+};
+
+/// Room for the offsets of every atom, of which the last gets no count.
+void start_counts(List& list, std::int64_t atoms, cudaStream_t stream) {
+  list.offsets.resize(atoms + 1);
+  check_cuda(cudaMemsetAsync(list.offsets.data() + atoms, 0, sizeof(std::int64_t), stream),
+             "clear memory");
+}
+
+void resize_pairs(List& list, std::int64_t pairs) {
+  resize_with_room(list.neighbor, pairs);
+  resize_with_room(list.shift, pairs);
+}
 
 [[noreturn]] void fail_about(const Grid* on_device, double cutoff, cudaStream_t stream) {
   Grid grid;
@@ -28,7 +53,90 @@ struct ListBuilder::Scratch {
   Bins bins;
   Scan scan;
   PinnedNumbers numbers;
+  std::array<KnownStructures, 2> known;  ///< for the cutoffs of a model and of its repulsion
+  std::size_t used_last = 0;
+
+  KnownStructures& known_for(double cutoff);
+  std::optional<std::int64_t> search(const BatchArrays& batch, double cutoff, List& list,
+                                     cudaStream_t stream);
+  bool search_with_skin(const BatchArrays& batch, KnownStructures& structures, cudaStream_t stream);
+  void count(const BatchArrays& batch, const KnownStructures& structures, List& list,
+             cudaStream_t stream);
+  void fill(const BatchArrays& batch, const KnownStructures& structures, std::int64_t pairs,
+            List& list, cudaStream_t stream);
+  Answer ask(const BatchArrays& batch, KnownStructures& structures, List& list,
+             cudaStream_t stream);
 };
+
+/// What is known for a cutoff, or takes the place of what was asked for longest ago.
+KnownStructures& ListBuilder::Scratch::known_for(double cutoff) {
+  if (known[used_last].cutoff != cutoff) used_last = 1 - used_last;
+  KnownStructures& found = known[used_last];
+  if (found.cutoff != cutoff) found.forget();
+  found.cutoff = cutoff;
+  return found;
+}
+
+/// Builds a list from nothing. Returns the first structure for which there is none, if any.
+std::optional<std::int64_t> ListBuilder::Scratch::search(const BatchArrays& batch, double cutoff,
+                                                         List& list, cudaStream_t stream) {
+  bins.sort(batch, cutoff, stream);
+  const BinArrays sorted = bins.arrays();
+  start_counts(list, batch.atoms, stream);
+  count_pairs(batch, sorted, cutoff, list.offsets.data(), stream);
+  scan.exclusive(list.offsets.data(), batch.atoms + 1, stream);
+  const auto [pairs, problem] = numbers.read(
+      list.offsets.data() + batch.atoms, sorted.first_problem, stream, "build a neighbour list");
+  if (static_cast<unsigned long long>(problem) != kNoProblem) return problem;
+  resize_pairs(list, pairs);
+  if (pairs > 0) fill_pairs(batch, sorted, cutoff, ListArrays(list), stream);
+  return std::nullopt;
+}
+
+/// Builds the list that serves again; false if there is none with so many images.
+bool ListBuilder::Scratch::search_with_skin(const BatchArrays& batch, KnownStructures& structures,
+                                            cudaStream_t stream) {
+  const double reach = structures.cutoff + kSkin;
+  structures.forget();
+  if (search(batch, reach, structures.list, stream)) return false;
+  structures.note(batch, bins.arrays().grids, reach, stream);
+  structures.has_list = true;
+  return true;
+}
+
+/// Leaves in the offsets of `list` where the pairs belong that are within the cutoff now.
+void ListBuilder::Scratch::count(const BatchArrays& batch, const KnownStructures& structures,
+                                 List& list, cudaStream_t stream) {
+  start_counts(list, batch.atoms, stream);
+  count_within(batch, ListArrays(structures.list), structures.cutoff, list.offsets.data(), stream);
+  scan.exclusive(list.offsets.data(), batch.atoms + 1, stream);
+}
+
+void ListBuilder::Scratch::fill(const BatchArrays& batch, const KnownStructures& structures,
+                                std::int64_t pairs, List& list, cudaStream_t stream) {
+  resize_pairs(list, pairs);
+  if (pairs == 0) return;
+  fill_within(batch, ListArrays(structures.list), structures.cutoff, ListArrays(list), stream);
+}
+
+/// Gives the pairs of structures that a list is kept for, or says why not.
+Answer ListBuilder::Scratch::ask(const BatchArrays& batch, KnownStructures& structures, List& list,
+                                 cudaStream_t stream) {
+  if (!structures.may_be(batch)) return Answer::strangers;
+  structures.compare(batch, stream);
+  if (structures.has_list) {
+    count(batch, structures, list, stream);
+  } else {
+    start_counts(list, batch.atoms, stream);
+  }
+  const auto [pairs, changed] = numbers.read(list.offsets.data() + batch.atoms,
+                                             structures.changed(), stream, "ask for known pairs");
+  if (changed != 0) return structures.has_served ? Answer::moved_on : Answer::strangers;
+  if (!structures.has_list) return Answer::seen_before;
+  fill(batch, structures, pairs, list, stream);
+  structures.has_served = true;
+  return Answer::given;
+}
 
 ListBuilder::ListBuilder() : scratch_(std::make_unique<Scratch>()) {}
 ListBuilder::~ListBuilder() = default;
@@ -39,27 +147,29 @@ void ListBuilder::build(const NeighborListArgs<MemSpace::device>& args, cudaStre
         "{} atoms are more than 32-bit indices can name, split the batch", batch.atoms);
   check(std::isfinite(args.cutoff) && args.cutoff > 0, ErrorCode::bad_input,
         "the cutoff is {} Angstrom, give a positive number", args.cutoff);
-  NeighborList<MemSpace::device>& list = *args.list;
-  list.offsets.resize(batch.atoms + 1);
-  check_cuda(cudaMemsetAsync(list.offsets.data() + batch.atoms, 0, sizeof(std::int64_t), stream),
-             "clear memory");
-  std::int64_t total = 0;
-  if (batch.atoms > 0) {
-    scratch_->bins.sort(batch, args.cutoff, stream);
-    const BinArrays bins = scratch_->bins.arrays();
-    count_pairs(batch, bins, args.cutoff, list.offsets.data(), stream);
-    scratch_->scan.exclusive(list.offsets.data(), batch.atoms + 1, stream);
-    const auto [pairs, problem] = scratch_->numbers.read(
-        list.offsets.data() + batch.atoms, bins.first_problem, stream, "build a neighbour list");
-    if (static_cast<unsigned long long>(problem) != kNoProblem) {
-      fail_about(bins.grids + problem, args.cutoff, stream);
-    }
-    total = pairs;
+  List& list = *args.list;
+  if (batch.atoms == 0) {
+    start_counts(list, 0, stream);
+    resize_pairs(list, 0);
+    return;
   }
-  resize_with_room(list.neighbor, total);
-  resize_with_room(list.shift, total);
-  if (total == 0) return;
-  fill_pairs(batch, scratch_->bins.arrays(), args.cutoff, ListArrays(list), stream);
+  Scratch& s = *scratch_;
+  KnownStructures& known = s.known_for(args.cutoff);
+  const Answer answer = s.ask(batch, known, list, stream);
+  if (answer == Answer::given) return;
+  if (answer != Answer::strangers && s.search_with_skin(batch, known, stream)) {
+    s.count(batch, known, list, stream);
+    const std::int64_t* total = list.offsets.data() + batch.atoms;
+    const auto pairs = s.numbers.read(total, total, stream, "build a neighbour list").front();
+    s.fill(batch, known, pairs, list, stream);
+    return;
+  }
+  known.forget();
+  if (const auto problem = s.search(batch, args.cutoff, list, stream)) {
+    fail_about(s.bins.arrays().grids + *problem, args.cutoff, stream);
+  }
+  if (list.neighbor.size() > kMostPairs) return;
+  known.note(batch, s.bins.arrays().grids, args.cutoff, stream);
 }
 
 }  // namespace trine::cuda

@@ -9,13 +9,28 @@
 
 namespace trine::cuda {
 
-/// Builds lists and keeps the memory that it needs for it from call to call.
+/// Builds lists, keeps the memory that it needs for it from call to call, and reuses what it found
+/// out.
+///
+/// Of structures that come a second time with atoms in about the same places it keeps a list up to
+/// cutoff + skin and the positions r0 of that moment. As long as numbers of atoms, cells and
+/// periodicity are the same and no atom is further than skin/2 from r0, every pair within the
+/// cutoff is in that list: with v = r_j - r_i + shift . cell,
+///   |v0| = |v - (r_j - r0_j) + (r_i - r0_i)| <= |v| + skin/2 + skin/2 <= cutoff + skin
+/// (limits are smaller by what rounding may hide). So pairs with |v| <= cutoff, decided in the
+/// same arithmetic and taken in the order of that list, are the very list that a new search gives.
+/// Positions are not wrapped, so the shifts of a pair stay right while an atom leaves the cell; a
+/// caller who wraps one has moved it by a cell vector, and the list is built anew.
+///
+/// Structures that come once pay no search up to cutoff + skin, only a look at positions if there
+/// are as many atoms as the time before. A kept list that has never served again is given up.
 class ListBuilder {
  public:
   ListBuilder();
   ~ListBuilder();
 
-  /// See NeighborListArgs. Waits for the stream once, to learn the number of pairs.
+  /// See NeighborListArgs. Waits for the stream to learn the number of pairs: once where a kept
+  /// list serves or nothing is known, up to three times where a list is to be kept.
   void build(const NeighborListArgs<MemSpace::device>& args, cudaStream_t stream);
 
  private:

@@ -1,0 +1,173 @@
+#include "cuda/list/skin.hpp"
+
+#include <algorithm>
+
+#include "cuda/gemm/device.hpp"
+
+namespace trine::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kRows = 8;  // per block, a warp each
+
+/// Square of how far an atom may move. Rounding hides at most a tolerance each in the length of the
+/// pair then, in its length now, and in both displacements.
+__device__ double limit_squared(const Grid& grid, double reach, double skin) {
+  if (!grid.has_frame) return -1;
+  const double limit = skin / 2 - 2 * rounding_tolerance(grid, reach);
+  return limit > 0 ? limit * limit : -1;
+}
+
+/// A thread per atom and per structure.
+__global__ void __launch_bounds__(kThreads)
+    note(BatchArrays batch, const Grid* grids, double reach, double skin, ReferenceArrays to) {
+  const std::int64_t n = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (n < batch.atoms) {
+    for (int c = 0; c < 3; ++c) to.positions[3 * n + c] = batch.positions[3 * n + c];
+  }
+  if (n <= batch.structures) to.first_atom[n] = batch.first_atom[n];
+  if (n >= batch.structures) return;
+  for (int c = 0; c < 9; ++c) to.cells[9 * n + c] = batch.cells[9 * n + c];
+  for (int k = 0; k < 3; ++k) to.pbc[3 * n + k] = batch.pbc[3 * n + k];
+  to.limit_squared[n] = limit_squared(grids[n], reach, skin);
+}
+
+__device__ bool has_moved(const BatchArrays& batch, const ReferenceArrays& reference,
+                          std::int64_t i) {
+  double square = 0;
+#pragma unroll
+  for (int c = 0; c < 3; ++c) {
+    const double d = batch.positions[3 * i + c] - reference.positions[3 * i + c];
+    square += d * d;
+  }
+  const std::int64_t b = range_of(batch.first_atom, batch.structures, i);
+  return !(square <= reference.limit_squared[b]);  // true for NaN
+}
+
+__device__ bool is_another(const BatchArrays& batch, const ReferenceArrays& reference,
+                           std::int64_t b) {
+  bool same = batch.first_atom[b + 1] == reference.first_atom[b + 1];
+  for (int c = 0; c < 9; ++c) same &= batch.cells[9 * b + c] == reference.cells[9 * b + c];
+  for (int k = 0; k < 3; ++k) same &= batch.pbc[3 * b + k] == reference.pbc[3 * b + k];
+  return !same;
+}
+
+/// A thread per atom and per structure.
+__global__ void __launch_bounds__(kThreads)
+    compare(BatchArrays batch, ReferenceArrays reference, std::int64_t* changed) {
+  const std::int64_t n = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (n < batch.atoms && has_moved(batch, reference, n)) *changed = 1;
+  if (n < batch.structures && is_another(batch, reference, n)) *changed = 1;
+}
+
+/// The row of this warp.
+struct Row {
+  std::int64_t first, end;
+  const double* cell;
+  double r[3];
+};
+
+__device__ Row row_at(const BatchArrays& batch, const ListArrays& list, std::int64_t i) {
+  Row row{list.offsets[i],
+          list.offsets[i + 1],
+          batch.cells + 9 * range_of(batch.first_atom, batch.structures, i),
+          {}};
+#pragma unroll
+  for (int c = 0; c < 3; ++c) row.r[c] = batch.positions[3 * i + c];
+  return row;
+}
+
+/// Calls `visit(within, neighbor, shift)` in all lanes at once, with consecutive pairs of the row.
+template <class Visit>
+__device__ void visit_row(const BatchArrays& batch, const ListArrays& list, const Row& row,
+                          double cutoff, Visit&& visit) {
+  const double most = exact_product(cutoff, cutoff);
+  for (std::int64_t chunk = row.first; chunk < row.end; chunk += kWarp) {
+    const std::int64_t k = chunk + threadIdx.x % kWarp;
+    std::int32_t neighbor = 0, shift[3] = {0, 0, 0};
+    bool within = false;
+    if (k < row.end) {
+      neighbor = list.neighbor[k];
+      double r_j[3], v[3];
+#pragma unroll
+      for (int c = 0; c < 3; ++c) {
+        shift[c] = list.shift[3 * k + c];
+        r_j[c] = batch.positions[3 * static_cast<std::int64_t>(neighbor) + c];
+      }
+      pair_vector(row.r, r_j, shift, row.cell, v);
+      within = squared_norm(v) <= most;
+    }
+    visit(within, neighbor, shift);
+  }
+}
+
+__device__ std::int64_t row_of_warp() {
+  return static_cast<std::int64_t>(blockIdx.x) * kRows + threadIdx.x / kWarp;
+}
+
+__global__ void __launch_bounds__(kRows* kWarp)
+    count_rows(BatchArrays batch, ListArrays from, double cutoff, std::int64_t* counts) {
+  const std::int64_t i = row_of_warp();
+  if (i >= batch.atoms) return;
+  std::int64_t count = 0;
+  visit_row(batch, from, row_at(batch, from, i), cutoff,
+            [&](bool within, std::int32_t, const std::int32_t*) {
+              count += __popc(__ballot_sync(kAllLanes, within));
+            });
+  if (threadIdx.x % kWarp == 0) counts[i] = count;
+}
+
+__global__ void __launch_bounds__(kRows* kWarp)
+    fill_rows(BatchArrays batch, ListArrays from, double cutoff, ListArrays to) {
+  const std::int64_t i = row_of_warp();
+  if (i >= batch.atoms) return;
+  const unsigned lanes_before = (1U << threadIdx.x % kWarp) - 1;
+  std::int64_t next = to.offsets[i];
+  visit_row(batch, from, row_at(batch, from, i), cutoff,
+            [&](bool within, std::int32_t neighbor, const std::int32_t* shift) {
+              const unsigned all = __ballot_sync(kAllLanes, within);
+              if (within) {
+                const std::int64_t k = next + __popc(all & lanes_before);
+                to.neighbor[k] = neighbor;
+#pragma unroll
+                for (int c = 0; c < 3; ++c) to.shift[3 * k + c] = shift[c];
+              }
+              next += __popc(all);
+            });
+}
+
+unsigned blocks_over(const BatchArrays& batch) {
+  return blocks_for(std::max(batch.atoms, batch.structures + 1), kThreads);
+}
+
+}  // namespace
+
+void note_structures(const BatchArrays& batch, const Grid* grids, double reach, double skin,
+                     const ReferenceArrays& reference, cudaStream_t stream) {
+  note<<<blocks_over(batch), kThreads, 0, stream>>>(batch, grids, reach, skin, reference);
+  check_cuda(cudaGetLastError(), "note positions");
+}
+
+void compare_structures(const BatchArrays& batch, const ReferenceArrays& reference,
+                        std::int64_t* changed, cudaStream_t stream) {
+  check_cuda(cudaMemsetAsync(changed, 0, sizeof *changed, stream), "clear memory");
+  compare<<<blocks_over(batch), kThreads, 0, stream>>>(batch, reference, changed);
+  check_cuda(cudaGetLastError(), "compare positions");
+}
+
+void count_within(const BatchArrays& batch, const ListArrays& from, double cutoff,
+                  std::int64_t* counts, cudaStream_t stream) {
+  if (batch.atoms == 0) return;
+  count_rows<<<blocks_for(batch.atoms, kRows), kRows * kWarp, 0, stream>>>(batch, from, cutoff,
+                                                                           counts);
+  check_cuda(cudaGetLastError(), "count neighbours");
+}
+
+void fill_within(const BatchArrays& batch, const ListArrays& from, double cutoff,
+                 const ListArrays& to, cudaStream_t stream) {
+  if (batch.atoms == 0) return;
+  fill_rows<<<blocks_for(batch.atoms, kRows), kRows * kWarp, 0, stream>>>(batch, from, cutoff, to);
+  check_cuda(cudaGetLastError(), "fill a neighbour list");
+}
+
+}  // namespace trine::cuda
