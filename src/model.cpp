@@ -10,6 +10,7 @@
 #include "models/engine.hpp"
 #include "models/pet/engine.hpp"
 #include "models/pet/synthetic.hpp"
+#include "ops/profile.hpp"
 #include "trine/devices.hpp"
 
 namespace trine {
@@ -72,26 +73,32 @@ EngineOptions with_defaults(EngineOptions options) {
   return options;
 }
 
+using ProfilePtr = std::shared_ptr<Profile>;  // null: nothing is timed
+
 template <class Real, MemSpace S>
 std::unique_ptr<Engine> make_engine(pet::ModelData data, std::unique_ptr<Ops<Real, S>> ops,
-                                    EngineOptions& options) {
+                                    EngineOptions& options, ProfilePtr profile) {
   if (options.tape_bytes == 0) {
     const auto device = ops->use();
     options.tape_bytes = ops->available_memory() / 2;
   }
+  if (profile) ops = make_profiled(std::move(ops), std::move(profile));
   return std::make_unique<pet::PetEngine<Real, S>>(std::move(data), std::move(ops), options);
 }
 
-std::unique_ptr<Engine> make_engine(pet::ModelData data, EngineOptions& options) {
+std::unique_ptr<Engine> make_engine(pet::ModelData data, EngineOptions& options,
+                                    const ProfilePtr& profile) {
+  const auto make = [&](auto ops) {
+    return make_engine(std::move(data), std::move(ops), options, profile);
+  };
   const bool fp64 = options.precision == Precision::fp64;
 #ifdef TRINE_CUDA
   if (const int gpu = cuda_device_number(options.device); gpu >= 0) {
-    if (fp64) return make_engine(std::move(data), make_cuda<double>(gpu), options);
-    return make_engine(std::move(data), make_cuda<float>(gpu, options.products), options);
+    return fp64 ? make(make_cuda<double>(gpu)) : make(make_cuda<float>(gpu, options.products));
   }
 #endif
-  if (fp64) return make_engine(std::move(data), make_cpu<double>(options.threads), options);
-  return make_engine(std::move(data), make_cpu<float>(options.threads, options.products), options);
+  return fp64 ? make(make_cpu<double>(options.threads))
+              : make(make_cpu<float>(options.threads, options.products));
 }
 
 }  // namespace
@@ -99,6 +106,7 @@ std::unique_ptr<Engine> make_engine(pet::ModelData data, EngineOptions& options)
 struct Model::Impl {
   ModelInfo info;
   EngineOptions options;
+  ProfilePtr profile;
   std::unique_ptr<Engine> engine;
 };
 
@@ -112,7 +120,8 @@ Model Model::load(const std::string& path, const EngineOptions& requested) {
   pet::ModelData data = read_model(path);
   impl->info = describe(path, data);
   impl->options.energy = pet::choose_energy(data, requested.energy).name;
-  impl->engine = make_engine(std::move(data), impl->options);
+  if (requested.profile) impl->profile = std::make_shared<Profile>();
+  impl->engine = make_engine(std::move(data), impl->options, impl->profile);
   release_free_memory();  // the file's own copy of the weights is gone
   return Model(std::move(impl));
 }
@@ -139,6 +148,13 @@ Result Model::evaluate(const Structure& structure, const EvaluateOptions& option
 std::vector<Result> Model::evaluate(std::span<const Structure> structures,
                                     const EvaluateOptions& options) {
   return impl_->engine->evaluate(structures, options);
+}
+
+std::vector<OperationTime> Model::profile() const {
+  return impl_->profile ? impl_->profile->operations() : std::vector<OperationTime>{};
+}
+void Model::clear_profile() {
+  if (impl_->profile) impl_->profile->clear();
 }
 
 }  // namespace trine

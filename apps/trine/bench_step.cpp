@@ -1,13 +1,9 @@
 // trine bench step: the time of whole evaluations, beside a baseline.
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +11,9 @@
 #include "model_path.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
+#include "step_profile.hpp"
+#include "step_timing.hpp"
 #include "table.hpp"
-#include "trine/devices.hpp"
 #include "trine/error.hpp"
 #include "trine/model.hpp"
 #include "trine/structure_io.hpp"
@@ -27,64 +24,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Times of one way to run the step.
-struct Timing {
-  std::string name;
-  double median_ms = 0;
-  double min_ms = 0;
-  int threads = 0;     ///< 0 on a GPU
-  double gpu_mib = 0;  ///< of a GPU's memory in use afterwards
-  Result result;       ///< of the last evaluation
-};
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-/// Energy and forces `repeats` times after one warm-up, neighbour list included.
-Timing time_steps(Model& model, const Structure& frame, int repeats) {
-  Timing timing;
-  const int gpu = cuda_device_number(model.options().device);
-  timing.threads = gpu < 0 ? model.options().threads : 0;
-  timing.result = model.evaluate(frame);
-  std::vector<double> times;
-  for (int i = 0; i < repeats; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    timing.result = model.evaluate(frame);
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - start;
-    times.push_back(elapsed.count());
-  }
-  timing.median_ms = median(times);
-  timing.min_ms = *std::min_element(times.begin(), times.end());
-  if (gpu >= 0) timing.gpu_mib = static_cast<double>(cuda_memory_in_use(gpu)) / 0x1p20;
-  return timing;
-}
-
-/// The largest resident size that the process has had, MiB.
-double peak_rss_mib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-std::int64_t edges_of(const Result& result) {
-  return std::accumulate(result.num_neighbors.begin(), result.num_neighbors.end(), std::int64_t{0});
-}
-
-double largest_force_difference(const Result& a, const Result& b) {
-  double largest = 0;
-  for (std::size_t i = 0; i < a.forces.size(); ++i) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      const double difference = std::abs(a.forces[i][k] - b.forces[i][k]);
-      if (!(difference <= largest)) largest = difference;
-    }
-  }
-  return largest;
-}
-
 class BenchStep : public Command {
  public:
   void declare(CLI::App& app) override;
@@ -93,7 +32,7 @@ class BenchStep : public Command {
  private:
   Structure read_frame() const;
   Timing run_baseline(const std::string& path, EngineOptions options, const Structure& frame) const;
-  Json as_json(const std::string& path, const Structure& frame, const Timing& step,
+  Json as_json(const std::string& path, const Structure& frame, const std::vector<Timing>& timings,
                double peak) const;
   void print_table(const Structure& frame, const std::vector<Timing>& timings, double peak) const;
 
@@ -102,6 +41,7 @@ class BenchStep : public Command {
   std::string json_;
   std::string baseline_ = "auto";
   int repeats_ = 10;
+  bool profile_ = false;
   EngineFlags flags_;
 };
 
@@ -118,6 +58,7 @@ void BenchStep::declare(CLI::App& app) {
                  "where the step itself is in fp64")
       ->type_name("NAME")
       ->check(CLI::IsMember({"auto", "fp64", "one-thread", "none"}));
+  app.add_flag("--profile", profile_, "also time every operation, in evaluations of their own");
   app.add_option("--json", json_, "write JSON ('-': standard output)")->type_name("FILE");
   flags_.declare(app);
 }
@@ -149,18 +90,30 @@ Timing BenchStep::run_baseline(const std::string& path, EngineOptions options,
   return timing;
 }
 
-Json BenchStep::as_json(const std::string& path, const Structure& frame, const Timing& step,
-                        double peak) const {
-  return {{"model", path},
-          {"atoms", frame.size()},
-          {"edges", edges_of(step.result)},
-          {"median_ms", step.median_ms},
-          {"min_ms", step.min_ms},
-          {"peak_rss_mib", peak},
-          {"gpu_mib", step.gpu_mib},
-          {"threads", step.threads},
-          {"precision", flags_.precision},
-          {"repeats", repeats_}};
+Json BenchStep::as_json(const std::string& path, const Structure& frame,
+                        const std::vector<Timing>& timings, double peak) const {
+  const Timing& step = timings.front();
+  Json all = {{"model", path},
+              {"atoms", frame.size()},
+              {"edges", edges_of(step.result)},
+              {"median_ms", step.median_ms},
+              {"min_ms", step.min_ms},
+              {"peak_rss_mib", peak},
+              {"gpu_mib", step.gpu_mib},
+              {"threads", step.threads},
+              {"precision", flags_.precision},
+              {"repeats", repeats_}};
+  if (timings.size() > 1) {
+    const Timing& baseline = timings[1];
+    all["baseline"] = {
+        {"name", baseline.name},
+        {"median_ms", baseline.median_ms},
+        {"min_ms", baseline.min_ms},
+        {"threads", baseline.threads},
+        {"max_force_difference", largest_force_difference(step.result, baseline.result)},
+        {"force_error", relative_force_error(step.result, baseline.result)}};
+  }
+  return all;
 }
 
 void BenchStep::print_table(const Structure& frame, const std::vector<Timing>& timings,
@@ -175,15 +128,18 @@ void BenchStep::print_table(const Structure& frame, const std::vector<Timing>& t
                {"min ms"},
                {"ns per atom"},
                {"ratio"},
-               {"max force difference (eV/A)"}});
+               {"max force difference (eV/A)"},
+               {"rms force error"}});
+  const auto error = [&](const Timing& t, double (*of)(const Result&, const Result&)) {
+    return &t == &step ? "" : fmt::format("{:.1e}", of(step.result, t.result));
+  };
   for (const auto& timing : timings) {
-    const bool first = &timing == &step;
-    table.add(
-        {first ? timing.name : "baseline: " + timing.name, fmt::format("{}", timing.threads),
-         fixed(timing.median_ms, 3), fixed(timing.min_ms, 3),
-         fixed(timing.median_ms * 1e6 / static_cast<double>(frame.size()), 0),
-         fixed(timing.median_ms / step.median_ms, 2),
-         first ? "" : fmt::format("{:.1e}", largest_force_difference(step.result, timing.result))});
+    table.add({&timing == &step ? timing.name : "baseline: " + timing.name,
+               fmt::format("{}", timing.threads), fixed(timing.median_ms, 3),
+               fixed(timing.min_ms, 3),
+               fixed(timing.median_ms * 1e6 / static_cast<double>(frame.size()), 0),
+               fixed(timing.median_ms / step.median_ms, 2), error(timing, largest_force_difference),
+               error(timing, relative_force_error)});
   }
   fmt::print("{}\npeak memory {} MiB (program and step; read before the baseline ran)\n",
              table.text(), fixed(peak, 1));
@@ -204,21 +160,19 @@ void BenchStep::run() {
   const double peak = peak_rss_mib();
   if (baseline_ != "none") timings.push_back(run_baseline(path, options, frame));
 
+  std::optional<StepProfile> profile;
+  if (profile_) profile = profile_steps(path, options, frame, repeats_);
+
   if (!json_.empty()) {
-    Json all = as_json(path, frame, timings.front(), peak);
-    if (timings.size() > 1) {
-      all["baseline"] = {
-          {"name", timings[1].name},
-          {"median_ms", timings[1].median_ms},
-          {"min_ms", timings[1].min_ms},
-          {"threads", timings[1].threads},
-          {"max_force_difference", largest_force_difference(timings[0].result, timings[1].result)}};
-    }
+    Json all = as_json(path, frame, timings, peak);
+    if (profile) all["profile"] = profile_json(*profile);
     OutputFile file(json_);
     file.stream() << all.dump(2) << '\n';
     file.commit();
   }
-  if (json_ != "-") print_table(frame, timings, peak);
+  if (json_ == "-") return;
+  print_table(frame, timings, peak);
+  if (profile) fmt::print("\n{}", profile_table(*profile));
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ struct EngineOptions {
   /// Bytes that may be used to keep intermediates of the forward pass for the backward pass; beyond
   /// it they are computed twice. 0: half of the memory that is free when the engine is made.
   std::int64_t tape_bytes = 0;
+  bool profile = false;  ///< time every operation, which makes evaluations slower: `Model::profile`
 };
 
 /// What to compute. Energies are always computed.
@@ -60,6 +61,14 @@ struct Result {
   std::vector<double> energies_uncertainty;  ///< [N] eV
   std::vector<double> energy_ensemble;       ///< [members] eV
   std::vector<double> energies_ensemble;     ///< [N][members] eV
+};
+
+/// What the calls of one operation, with operands of one shape, took together.
+struct OperationTime {
+  std::string name;  ///< with the shape, e.g. "linear 663480 x 1024 x 256 swiglu"
+  std::int64_t calls = 0;
+  double seconds = 0;     ///< without what an empty operation takes
+  double arithmetic = 0;  ///< floating-point operations of matrix products; 0 for others
 };
 
 /// One output of a model.
@@ -120,6 +129,12 @@ class Model {
   /// alone.
   std::vector<Result> evaluate(std::span<const Structure> structures,
                                const EvaluateOptions& options = {});
+
+  /// The device's operations in all evaluations since `clear_profile`, the longest first; empty
+  /// without `EngineOptions::profile`. Copies and the host's own work are not among them. A number
+  /// after "~" is the mean of sizes that are alike.
+  std::vector<OperationTime> profile() const;
+  void clear_profile();
 
  private:
   struct Impl;

@@ -54,6 +54,8 @@ class OpsImpl final : public Ops<Real, kDevice> {
 
   std::shared_ptr<void> use() override { return std::make_shared<CurrentDevice>(device_); }
 
+  void wait() override { check_cuda(cudaStreamSynchronize(stream_), "wait for the device"); }
+
   void repeat(std::span<const std::int64_t> key, const std::function<void()>& work) override {
     recordings_.run(key, work, stream_);
   }

@@ -31,6 +31,8 @@ class Ops {
   virtual std::int64_t available_memory() const = 0;
   /// Makes the device the calling thread's until the result is gone.
   [[nodiscard]] virtual std::shared_ptr<void> use() { return nullptr; }
+  /// Returns when the device has done all that it was asked for.
+  virtual void wait() {}
   /// Does `work`, whose operations and all of their arguments follow from `key` alone. A device may
   /// record them and start them all at once when the key comes again.
   virtual void repeat(std::span<const std::int64_t> key, const std::function<void()>& work) {

@@ -1,4 +1,4 @@
-// What info, devices, bench step and predict print, and where it goes.
+// What info, devices and predict print, and where it goes.
 #include "apps/program.hpp"
 #include "trine/structure_io.hpp"
 
@@ -88,31 +88,6 @@ TEST_F(Output, TensorCoreMethodsAreEmulatedAndSaySo) {
   const double exact = energy("fp64");
   EXPECT_LT(std::abs(fp16x3["frames"][0]["energy"].get<double>() - exact), 1e-5);
   EXPECT_GT(std::abs(energy("bf16") - exact), 1e-5);
-}
-
-TEST_F(Output, BenchStep) {
-  const Outcome run =
-      trine("bench step synthetic:xs h2o.xyz --repeats 2 --threads 1 --json time.json");
-  ASSERT_EQ(run.status, 0) << run.err;
-  expect_contains(run.out, {"fp32", "baseline: fp64", "ns per atom", "peak memory"});
-  const Json all = Json::parse(text_of("time.json"));
-  EXPECT_EQ(keys_of(all), (std::vector<std::string>{"model", "atoms", "edges", "median_ms",
-                                                    "min_ms", "peak_rss_mib", "threads",
-                                                    "precision", "repeats", "baseline"}));
-  EXPECT_EQ(all["atoms"], 3);
-  EXPECT_EQ(all["edges"], 6);
-  EXPECT_EQ(all["threads"], 1);
-  EXPECT_EQ(all["repeats"], 2);
-  EXPECT_GE(all["median_ms"].get<double>(), all["min_ms"].get<double>());
-  EXPECT_GT(all["min_ms"].get<double>(), 0);
-  EXPECT_GT(all["peak_rss_mib"].get<double>(), 1);
-  EXPECT_LT(all["baseline"]["max_force_difference"].get<double>(), 1e-3);
-  EXPECT_FALSE(
-      Json::parse(trine("bench step synthetic:xs h2o.xyz --repeats 1 --baseline none --json -").out)
-          .contains("baseline"));
-  const Json fp64 = Json::parse(
-      trine("bench step synthetic:xs h2o.xyz --repeats 1 --precision fp64 --json - --quiet").out);
-  EXPECT_EQ(fp64["baseline"]["name"], "fp64, one thread");
 }
 
 TEST_F(Output, TableOfOneFrame) {

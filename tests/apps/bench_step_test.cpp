@@ -1,0 +1,95 @@
+// What bench step prints, as a table and as JSON.
+#include "apps/program.hpp"
+
+namespace trine::test {
+namespace {
+
+class BenchStep : public ProgramTest {
+ protected:
+  void SetUp() override {
+    ProgramTest::SetUp();
+    write("h2o.xyz", read_file(folder_ / "ref/structures/h2o.xyz"));
+  }
+
+  /// What `trine bench step ARGUMENTS --json -` writes.
+  Json json_of(const std::string& arguments) const {
+    const Outcome run = trine("bench step " + arguments + " --quiet --json -");
+    EXPECT_EQ(run.status, 0) << run.err;
+    return Json::parse(run.out);
+  }
+};
+
+void expect_contains(const std::string& text, const std::vector<std::string>& parts) {
+  for (const auto& part : parts)
+    EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' in:\n" << text;
+}
+
+TEST_F(BenchStep, TableAndJson) {
+  const Outcome run =
+      trine("bench step synthetic:xs h2o.xyz --repeats 2 --threads 1 --json time.json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  expect_contains(run.out,
+                  {"fp32", "baseline: fp64", "ns per atom", "rms force error", "peak memory"});
+  const Json all = Json::parse(text_of("time.json"));
+  EXPECT_EQ(keys_of(all), (std::vector<std::string>{"model", "atoms", "edges", "median_ms",
+                                                    "min_ms", "peak_rss_mib", "gpu_mib", "threads",
+                                                    "precision", "repeats", "baseline"}));
+  EXPECT_EQ(all["atoms"], 3);
+  EXPECT_EQ(all["edges"], 6);
+  EXPECT_EQ(all["threads"], 1);
+  EXPECT_EQ(all["repeats"], 2);
+  EXPECT_EQ(all["gpu_mib"], 0) << "on a CPU";
+  EXPECT_GE(all["median_ms"].get<double>(), all["min_ms"].get<double>());
+  EXPECT_GT(all["min_ms"].get<double>(), 0);
+  EXPECT_GT(all["peak_rss_mib"].get<double>(), 1);
+  EXPECT_LT(all["baseline"]["max_force_difference"].get<double>(), 1e-3);
+}
+
+TEST_F(BenchStep, Baselines) {
+  EXPECT_FALSE(json_of("synthetic:xs h2o.xyz --repeats 1 --baseline none").contains("baseline"));
+  const Json fp64 = json_of("synthetic:xs h2o.xyz --repeats 1 --precision fp64");
+  EXPECT_EQ(fp64["baseline"]["name"], "fp64, one thread");
+  EXPECT_EQ(fp64["baseline"]["force_error"], 0) << "threads change nothing";
+  const auto error = [&](const std::string& precision) {
+    return json_of("trine-mini h2o.xyz --repeats 1 --baseline fp64 --precision " +
+                   precision)["baseline"]["force_error"]
+        .get<double>();
+  };
+  EXPECT_GT(error("fp32"), 1e-9);
+  EXPECT_LT(error("fp32"), 1e-5);
+  EXPECT_GT(error("bf16"), 1e-4);
+}
+
+TEST_F(BenchStep, Profile) {
+  const std::string call = "trine-mini h2o.xyz --repeats 3 --baseline none --profile";
+  const Json profile = json_of(call)["profile"];
+  EXPECT_EQ(keys_of(profile), (std::vector<std::string>{"step_ms", "operations_ms", "operations"}));
+  double shares = 0, sum = 0, previous = 1e30;
+  std::vector<std::string> products;
+  for (const Json& o : profile["operations"]) {
+    const auto name = o["name"].get<std::string>();
+    const double ms = o["ms"];
+    EXPECT_GE(ms, 0) << name;
+    EXPECT_LE(ms, previous) << "the longest come first: " << name;
+    previous = ms;
+    sum += ms;
+    shares += o["share"].get<double>();
+    EXPECT_EQ(o["calls"], o["calls"].get<int>()) << "whole numbers per step: " << name;
+    EXPECT_EQ(o.contains("tflops"), name.starts_with("linear")) << name;
+    if (name.starts_with("neighbor_list")) {
+      EXPECT_EQ(name, "neighbor_list 3 atoms");
+      EXPECT_EQ(o["calls"], 1);
+    }
+    if (name.starts_with("linear 6 x ")) products.push_back(name);
+  }
+  EXPECT_NEAR(shares, 1, 1e-9);
+  EXPECT_NEAR(sum, profile["operations_ms"].get<double>(), 1e-9);
+  EXPECT_GT(profile["step_ms"].get<double>(), 0);
+  EXPECT_FALSE(products.empty()) << "of the 6 edges";
+  expect_contains(trine("bench step " + call).out,
+                  {"operation", "calls", "TFLOP/s", "linear 6 x ", "linear_backward 6 x ",
+                   " more, less than 0.1 % each", "\nall ", "100.0", "GFLOP per step"});
+}
+
+}  // namespace
+}  // namespace trine::test
