@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""The part of tools/gpu_gate that times whole evaluations, with a program that only pretends to."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tools")]
+import gate_pet  # noqa: E402
+import receipt  # noqa: E402
+
+# Takes 1 us per atom, twice that in other methods than fp16x3; writes what `trine bench step --json` does.
+PROGRAM = """#!{python}
+import json, pathlib, sys
+words = sys.argv[1:]
+assert words[:2] == ["bench", "step"]
+model, structure = words[2:4]
+options = dict(zip(words[4::2], words[5::2]))
+if ":" not in model:
+    assert pathlib.Path(model).is_file(), model
+assert options["--device"] == "cuda"
+atoms = int(open(structure).readline())
+assert len(open(structure).readlines()) == atoms + 2
+method = options["--precision"]
+if method in {broken!r}:
+    print("trine: no such kernel")
+    sys.exit({status})
+ms = atoms * 1e-3 * (1 if method == "fp16x3" else 2)
+report = {{"model": model, "atoms": atoms, "edges": 38 * atoms, "median_ms": ms, "min_ms": ms, "gpu_mib": 2048.0}}
+if options["--baseline"] == "fp64":
+    report["baseline"] = {{"name": "fp64", "force_error": {errors!r}.get(method, 3e-6)}}
+json.dump(report, open(options["--json"], "w"))
+"""
+
+
+class GatePet(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "binaries").mkdir()
+
+    def put_program(self, errors=None, broken=(), status=1):
+        path = self.folder / "binaries" / "trine"
+        path.write_text(PROGRAM.format(python=sys.executable, errors=errors or {}, broken=list(broken), status=status))
+        path.chmod(0o755)
+
+    def run_stages(self, stages):
+        return gate_pet.run(self.folder / "binaries", "cuda", os.environ, self.folder, ROOT, stages)
+
+    def figures(self, stages):
+        return {f["name"]: f["value"] for f in gate_pet.figures_of(self.run_stages(stages)[0], "NVIDIA H200")}
+
+    def test_figures(self):
+        self.put_program(errors={"fp32": 2e-6})
+        stages = (gate_pet.times("s32", 192, "fp16x3", "fp32"), gate_pet.errors("trine_mini", "fp16x3"), gate_pet.times("xs", 17280, "fp16x3"))
+        self.assertEqual(self.figures(stages), {
+            "pet.s32.192.fp16x3.ms": 0.192, "pet.s32.192.fp16x3.ns_per_atom": 1000, "pet.s32.192.fp16x3.peak_gib": 2,
+            "pet.s32.192.fp32.ms": 0.384, "pet.s32.192.fp32.ns_per_atom": 2000, "pet.s32.192.fp32.peak_gib": 2,
+            "pet.trine_mini.192.fp32.force_error": 2e-6, "pet.trine_mini.192.fp16x3.force_error": 3e-6,
+            "pet.trine_mini.192.fp16x3.force_error_over_fp32": 1.5,
+            "pet.xs.17280.fp16x3.ms": 17.28, "pet.xs.17280.fp16x3.ns_per_atom": 1000, "pet.xs.17280.fp16x3.peak_gib": 2})
+
+    def test_every_gate_can_be_measured_and_can_fail(self):
+        """Without numpy there is no box of 648 atoms, and with it no verdict on how the time grows."""
+        self.put_program()
+        reports, entries = self.run_stages(gate_pet.STAGES)
+        self.assertEqual(sorted({e["reason"] for e in entries if e["status"] != "passed"} - {"to make this box of water needs numpy"}), [])
+        self.assertEqual(len({e["name"] for e in entries}), len(entries))
+        small = gate_pet.Case("s32", 648, "fp16x3")
+        reports.setdefault(small, {"median_ms": 0.648, "atoms": 648, "gpu_mib": 0})
+        gates = {g["name"]: g for g in gate_pet.gates_of(reports, "NVIDIA H200")}
+        self.assertEqual(len(gates), len(gate_pet.SPEED_GATES) + len(gate_pet.ERROR_GATES))
+        self.assertEqual({name for name, g in gates.items() if g["status"] != "passed"}, {"gate.pet.xs.17280.fp16x3.ms"})
+        for case, report in reports.items():
+            report["median_ms"] *= 100
+            report["gpu_mib"] *= 100
+            if case.error and case.method != "fp32":
+                report["baseline"]["force_error"] = 4.5e-6 if case.model != "l" else None
+        reports[small]["median_ms"] *= 1.1
+        del reports[gate_pet.Case("s32", 255552, "fp16x3")]
+        gates = {g["name"]: g["status"] for g in gate_pet.gates_of(reports, "NVIDIA H200")}
+        self.assertEqual(set(gates.values()), {"failed"}, gates)
+
+    def test_speed_is_judged_on_an_h200_only(self):
+        self.put_program()
+        reports, _ = self.run_stages(([], gate_pet.errors("s32", "tf32x3"), gate_pet.times("s32", 192, "fp16x3")))
+        gates = {g["name"]: g["status"] for g in gate_pet.gates_of(reports, "NVIDIA A100") if g["worst"] is not None}
+        self.assertEqual(gates, {"gate.pet.s32.192.tf32x3.force_error_over_fp32": "passed", "gate.pet.s32.192.fp16x3.ms": "not run"})
+
+    def test_floor(self):
+        """3 TFLOP/s for 2 ms and 1 for 4 ms: 10 GFLOP, which take 0.0375 ms at 801 / 3 TFLOP/s."""
+        report = {"median_ms": 0.75, "atoms": 192, "gpu_mib": 0,
+                  "profile": {"operations": [{"tflops": 3.0, "ms": 2.0}, {"ms": 5.0}, {"tflops": 1.0, "ms": 4.0}]}}
+        reports = {gate_pet.Case("s32", 192, "fp16x3", profile=True): report}
+        values = {f["name"]: f["value"] for f in gate_pet.figures_of(reports, "NVIDIA H200")}
+        self.assertAlmostEqual(values["pet.s32.192.fp16x3.floor_fraction"], 10e-3 / 267 * 1e3 / 0.75, 5)
+        self.assertNotIn("pet.s32.192.fp16x3.floor_fraction", [f["name"] for f in gate_pet.figures_of(reports, "NVIDIA A100")])
+
+    def test_memory(self):
+        """Only the largest boxes may lack it; the largest that does not is a figure."""
+        for atoms, expected in ((255552, "not run"), (17280, "failed")):
+            self.put_program(broken=["bf16x9"], status=5)
+            _, entries = self.run_stages((gate_pet.times("s32", atoms, "bf16x9"), [], []))
+            self.assertEqual(entries[0]["status"], expected)
+        self.put_program()
+        self.assertEqual(self.figures(([], [], gate_pet.times("s32", 138240, "fp16x3")))["pet.s32.max_atoms"], 138240)
+
+    def test_failures(self):
+        for status, expected in ((3, "failed"), (7, "not run")):
+            self.put_program(broken=["tf32x3"], status=status)
+            reports, entries = self.run_stages((gate_pet.times("s32", 192, "tf32x3", "fp16x3"), [], []))
+            self.assertEqual([c.method for c in reports], ["fp16x3"])
+            self.assertEqual([e["status"] for e in entries], [expected, "passed"])
+            self.assertIn("no such kernel", entries[0]["reason"])
+
+    def test_part_of_the_gate(self):
+        """Chosen with --only; its figures and gates are in a receipt of its own name."""
+        self.put_program()
+        command = [sys.executable, ROOT / "tools" / "gpu_gate", "--binaries", self.folder / "binaries", "--out", self.folder / "out",
+                   "--reports", self.folder / "reports", "--commit", "0123abc", "--only", "pet", "--quick"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        written = next((self.folder / "out").glob("pet_quick-unknown-*.json"))
+        content = json.loads(written.read_text())
+        self.assertEqual(receipt.receipt_problems(content), [])
+        self.assertIn("pet.s32.192.fp16x3.ms", [f["name"] for f in content["figures"]])
+        self.assertEqual({t["name"] for t in content["tests"] if t["status"] == "passed"},
+                         {"pet.s32.192.fp16x3", "pet.s32.192.fp32", "pet.trine_mini.192.fp32.error", "pet.trine_mini.192.fp16x3.error",
+                          "gate.pet.trine_mini.192.fp16x3.force_error_over_fp32"})
+        self.assertTrue((self.folder / "reports" / "pet" / "pet.s32.192.fp16x3.json").is_file())
+
+
+if __name__ == "__main__":
+    unittest.main()
