@@ -40,6 +40,7 @@ class Size:
 SIZES = {
     "xs": Size(d_pet=128, gnn_layers=2, attention_layers=1, cutoff=7.5, adaptive_neighbours=8),
     "s32": Size(d_pet=256, gnn_layers=3, attention_layers=1, cutoff=8.0, adaptive_neighbours=32),
+    "l": Size(d_pet=512, gnn_layers=4, attention_layers=2, cutoff=9.0, adaptive_neighbours=32),
 }
 
 

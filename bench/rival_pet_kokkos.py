@@ -1,20 +1,27 @@
 #!/usr/bin/env python3
-"""Time pet-kokkos (its CPU wheel from PyPI) on the energy and forces of one structure.
+"""Time pet-kokkos (its CPU wheel from PyPI, or a program for a GPU) on the energy and forces of one structure.
 
     rival_pet_kokkos.py --size xs --structure water192.xyz
     OPENBLAS_CORETYPE=SkylakeX rival_pet_kokkos.py --size xs --structure water192.xyz
+    rival_pet_kokkos.py --size s32 --structure water17280.xyz --program ./pet-bench --products tf32
 
-Needs numpy and pet-kokkos. The model is written to a temporary folder in pet-kokkos' own format (a JSON description and
+Needs numpy, and pet-kokkos or the program. The model is written to a temporary folder in pet-kokkos' own format (a JSON description and
 a safetensors file) with random weights: the time of an evaluation does not depend on them. With `--list kept` (the
 default) pet-kokkos keeps its neighbour list from call to call, with its own skin, so that building it is not timed;
 with `--list rebuilt` every call builds it. The wheel brings OpenBLAS, which chooses its kernels by the processor unless
 the environment variable OPENBLAS_CORETYPE names others; neither choice is always the faster one, so time both.
+
+`--program` names a build for GPUs of pet-kokkos' library with a loop of its own around it, `PROGRAM MODEL STRUCTURE --warm N --repeat N
+--seconds S`, which prints lines `TIME TAG step median X ms best Y ms ...`, without the list, and `MEM TAG ... pool X GiB ...`.
+`--products tf32` then rounds the operands of its products and of its attention to TF32, `native` keeps them in float32.
 """
 import argparse
 import importlib.metadata
 import json
 import os
 import pathlib
+import re
+import subprocess
 import tempfile
 
 import numpy as np
@@ -156,11 +163,30 @@ def write_model(folder, name):
     return str(prefix)
 
 
+def time_program(args, model):
+    """What a program for a GPU reports: its name, times and memory."""
+    products = {} if args.products == "native" else {"PET_GEMM": args.products, "PET_ATTN": args.products}
+    command = [args.program, model, args.structure, "--warm", "3", "--repeat", "20", "--seconds", str(args.seconds)]
+    done = subprocess.run(command, env={**os.environ, **products}, capture_output=True, text=True, check=False)
+    step = re.search(r"^TIME .*? step +median +([0-9.]+) ms +best +([0-9.]+) ms", done.stdout, re.MULTILINE)
+    if done.returncode != 0 or not step:
+        raise SystemExit(f"{args.program}: exit status {done.returncode}\n{(done.stdout + done.stderr)[-2000:]}")
+    pool = re.search(r"^MEM .*? pool ([0-9.]+) GiB", done.stdout, re.MULTILINE)
+    return {"program": f"pet-kokkos, {args.products}", "size": args.size, "median_ms": float(step[1]), "min_ms": float(step[2]),
+            "gpu_gib": float(pool[1]) if pool else None}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     rival_common.add_arguments(parser)
     parser.add_argument("--list", default="kept", choices=["kept", "rebuilt"], help="the neighbour list between calls")
+    parser.add_argument("--program", help="for a GPU, instead of the wheel")
+    parser.add_argument("--products", default="native", choices=["native", "tf32"], help="of the program")
     args = parser.parse_args()
+    if args.program:
+        with tempfile.TemporaryDirectory(prefix="pet-kokkos-") as folder:
+            print(json.dumps(time_program(args, write_model(folder, args.size))))
+        return
 
     os.environ["OMP_NUM_THREADS"] = str(args.threads)  # read when the library is loaded
     import pet_kokkos

@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""Time the reference implementation of PET (metatrain, PyTorch) on the CPU: energy and forces of one structure.
+"""Time the reference implementation of PET (metatrain, PyTorch): energy and forces of one structure.
 
     rival_torch.py --wheel metatrain-2026.4.1-py3-none-any.whl --size xs --structure water192.xyz --mode eager
+    rival_torch.py --wheel metatrain-2026.4.1-py3-none-any.whl --size s32 --structure water17280.xyz --mode compile --device cuda
 
 Needs torch and numpy. PET's plain PyTorch modules are read from metatrain's wheel (`pip download --no-deps metatrain`);
 the packages which they import for other purposes are replaced by empty ones. The weights are random: the time of an
 evaluation does not depend on them. An evaluation is adaptive cutoffs, selection of edges, energy, and forces by
 reverse mode; the neighbour list is made once and not timed. Peak memory is that of the whole process, with
-`import_rss_mib` of it already taken before the model is made.
+`import_rss_mib` of it already taken before the model is made; on a GPU, `gpu_gib` is the most that tensors took.
 """
 import argparse
 import importlib
+import itertools
 import pathlib
 import sys
 import tempfile
 import types
 import zipfile
 
-import numpy as np
 import torch
 
 import rival_common
@@ -77,31 +78,32 @@ def make_model(backend, size):
     return model.eval().requires_grad_(False)
 
 
-def neighbour_list(positions, cell, cutoff):
-    """All directed pairs within the cutoff: centres [P], neighbours [P] and cell shifts [P][3] of the neighbours."""
+def neighbour_list(positions, cell, cutoff, rows=1024):
+    """All directed pairs within the cutoff: centres [P], neighbours [P] and cell shifts [P][3] of the neighbours.
+
+    Every pair of atoms is looked at, `rows` centres at a time, on the device that holds the tensors."""
+    inverse = torch.linalg.inv(cell)
     # Lattice planes are volume / |area vector| apart: so many periodic images can reach into the cutoff sphere.
-    heights = 1 / np.linalg.norm(np.linalg.inv(cell), axis=0)
-    fractional = positions @ np.linalg.inv(cell)
-    reach = np.ceil(cutoff / heights + np.ptp(fractional, axis=0)).astype(int)
+    fractional = positions @ inverse
+    reach = torch.ceil(cutoff * inverse.norm(dim=0) + fractional.amax(0) - fractional.amin(0)).long().tolist()
     found = []
-    for shift in np.ndindex(*(2 * reach + 1)):
-        shift = np.array(shift) - reach
-        distance = np.linalg.norm(positions[None] + shift @ cell - positions[:, None], axis=-1)
-        if not shift.any():
-            np.fill_diagonal(distance, np.inf)  # an atom is not its own neighbour
-        centres, neighbours = np.nonzero(distance <= cutoff)
-        found.append((centres, neighbours, np.broadcast_to(shift, (len(centres), 3))))
-    return tuple(torch.from_numpy(np.concatenate(parts)) for parts in zip(*found))
+    for shift in itertools.product(*(range(-r, r + 1) for r in reach)):
+        moved = positions + torch.tensor(shift, dtype=cell.dtype, device=cell.device) @ cell
+        for first in range(0, len(positions), rows):
+            near = (moved[None] - positions[first : first + rows, None]).norm(dim=-1) <= cutoff
+            if not any(shift):
+                near.diagonal(first).fill_(False)  # an atom is not its own neighbour
+            centres, neighbours = near.nonzero(as_tuple=True)
+            found.append((centres + first, neighbours, torch.tensor(shift, device=cell.device).expand(len(centres), 3)))
+    return tuple(torch.cat(parts) for parts in zip(*found))
 
 
-def make_step(model, size, structure, compiled):
+def make_step(model, size, structure, compiled, device):
     """A function of no arguments that evaluates (energy, forces), and the number of edges that PET keeps."""
-    numbers, positions, cell = structure
+    numbers, positions, cell = (torch.from_numpy(part).to(device) for part in structure)
     pairs = neighbour_list(positions, cell, size.cutoff)
-    numbers = torch.from_numpy(numbers)
-    positions = torch.from_numpy(positions).float()
-    cells = torch.from_numpy(cell).float()[None]
-    system = torch.zeros(len(numbers), dtype=torch.long)
+    positions, cells = positions.float(), cell.float()[None]
+    system = torch.zeros(len(numbers), dtype=torch.long, device=device)
 
     def prepare(moving):
         centres, neighbours, shifts = pairs
@@ -119,7 +121,10 @@ def make_step(model, size, structure, compiled):
     def step():
         moving = positions.clone().requires_grad_(True)
         energy = network(prepare(moving))
-        return energy, -torch.autograd.grad(energy, moving)[0]
+        forces = -torch.autograd.grad(energy, moving)[0]
+        if device == "cuda":
+            torch.cuda.synchronize()
+        return energy, forces
 
     return step, len(prepare(positions)["centers"])
 
@@ -129,18 +134,20 @@ def main():
     rival_common.add_arguments(parser)
     parser.add_argument("--wheel", required=True, help="metatrain's wheel")
     parser.add_argument("--mode", default="eager", choices=["eager", "compile"])
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     args = parser.parse_args()
 
     torch.set_num_threads(args.threads)
     import_rss = rival_common.peak_rss_mib()
     size, structure = rival_common.SIZES[args.size], rival_common.read_structure(args.structure)
-    model = make_model(load_backend(args.wheel), size)
-    step, edges = make_step(model, size, structure, args.mode == "compile")
+    model = make_model(load_backend(args.wheel), size).to(args.device)
+    step, edges = make_step(model, size, structure, args.mode == "compile", args.device)
     times = rival_common.time_calls(step, args.seconds)
+    memory = {"gpu_gib": round(torch.cuda.max_memory_allocated() / 2**30, 3)} if args.device == "cuda" else {}
     version = pathlib.Path(args.wheel).name.split("-")[1]
     rival_common.print_report(
         f"metatrain {version}, torch {torch.__version__}, {args.mode}",
-        args, times, atoms=len(structure[0]), edges=edges, import_rss_mib=round(import_rss, 1),
+        args, times, atoms=len(structure[0]), edges=edges, import_rss_mib=round(import_rss, 1), **memory,
     )
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The part of tools/gpu_gate that times whole evaluations, with a program that only pretends to."""
+import importlib.util
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tools")]
 import gate_pet  # noqa: E402
+import gate_rivals  # noqa: E402
 import receipt  # noqa: E402
 
 # Takes 1 us per atom, twice that in other methods than fp16x3; writes what `trine bench step --json` does.
@@ -35,6 +37,15 @@ report = {{"model": model, "atoms": atoms, "edges": 38 * atoms, "median_ms": ms,
 if options["--baseline"] == "fp64":
     report["baseline"] = {{"name": "fp64", "force_error": {errors!r}.get(method, 3e-6)}}
 json.dump(report, open(options["--json"], "w"))
+"""
+
+# A rival.
+PET_BENCH = """#!/bin/sh
+test -f "$1.safetensors" && test -f "$2" || exit 1
+echo "MEM x  edges 7372  max_neighbors 46  recompute none  pool 45.600 GiB  gpu_used 46.000 GiB"
+echo "TIME x                                  host     median   999.000 ms  best   999.000 ms  mean 1 ms  (n=20, list rebuilt)"
+case "$PET_GEMM $PET_ATTN" in "tf32 tf32") ms=122.250 ;; *) ms=349.250 ;; esac
+echo "TIME x                                  step     median   $ms ms  best   122.000 ms  mean 1 ms  (n=20, list none)"
 """
 
 
@@ -118,6 +129,23 @@ class GatePet(unittest.TestCase):
             self.assertEqual([c.method for c in reports], ["fp16x3"])
             self.assertEqual([e["status"] for e in entries], [expected, "passed"])
             self.assertIn("no such kernel", entries[0]["reason"])
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "needs numpy")
+    def test_rivals(self):
+        rivals = self.folder / "rivals"
+        rivals.mkdir()
+        (rivals / "pet-bench").write_text(PET_BENCH)
+        (rivals / "pet-bench").chmod(0o755)
+        figures, entries = gate_rivals.run(rivals, os.environ, self.folder, ROOT)
+        self.assertEqual({e["status"] for e in entries}, {"passed"}, entries)
+        values = {f["name"]: f["value"] for f in figures}
+        self.assertEqual(values["rival.pet_kokkos.s32.17280.native.ms"], 349.25)
+        self.assertEqual(values["rival.pet_kokkos.s32.17280.tf32.ms"], 122.25)
+        self.assertEqual(values["rival.pet_kokkos.s32.17280.native.peak_gib"], 45.6)
+
+    def test_no_rivals(self):
+        _, entries = gate_rivals.run(self.folder, os.environ, self.folder, ROOT)
+        self.assertEqual([e["status"] for e in entries], ["not run"])
 
     def test_part_of_the_gate(self):
         """Chosen with --only; its figures and gates are in a receipt of its own name."""
