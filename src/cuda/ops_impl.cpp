@@ -6,6 +6,7 @@
 #include "cuda/gemm/device.hpp"
 #include "cuda/linear/linear.hpp"
 #include "cuda/list/neighbor_list.hpp"
+#include "cuda/memory/device_memory.hpp"
 #include "cuda/network/attention.hpp"
 #include "cuda/network/readout.hpp"
 #include "cuda/network/row_ops.hpp"
@@ -16,7 +17,8 @@ namespace {
 
 constexpr MemSpace kDevice = MemSpace::device;
 
-/// Waits for the default stream and is waited for by it, so that plain copies come in order.
+/// Waits for the default stream and is waited for by it, so that copies come in order even of
+/// those who do not `use` the device.
 class Stream {
  public:
   Stream() { check_cuda(cudaStreamCreate(&stream_), "create a stream"); }
@@ -27,6 +29,14 @@ class Stream {
 
  private:
   cudaStream_t stream_ = nullptr;
+};
+
+/// What makes a device the calling thread's.
+struct Use {
+  CurrentDevice device;
+  StreamOfCopies copies;
+
+  Use(int number, cudaStream_t stream) : device(number), copies(stream) {}
 };
 
 template <class Real>
@@ -52,7 +62,7 @@ class OpsImpl final : public Ops<Real, kDevice> {
     return static_cast<std::int64_t>(free);
   }
 
-  std::shared_ptr<void> use() override { return std::make_shared<CurrentDevice>(device_); }
+  std::shared_ptr<void> use() override { return std::make_shared<Use>(device_, stream_); }
 
   void wait() override { check_cuda(cudaStreamSynchronize(stream_), "wait for the device"); }
 

@@ -54,6 +54,7 @@ class MirroredOps final : public Ops<Real, kHost> {
   std::int64_t preferred_edges() const override { return device_->preferred_edges(); }
   std::int64_t available_memory() const override { return device_->available_memory(); }
   std::shared_ptr<void> use() override { return device_->use(); }
+  void wait() override { device_->wait(); }
 
   std::unique_ptr<PackedLinear<Real, kHost>> pack(const LinearWeights<Real>& w) override {
     const auto used = use();

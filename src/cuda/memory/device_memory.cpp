@@ -1,12 +1,10 @@
 // Device memory and copies, as src/tensor declares them.
-//
-// Copies use the legacy default stream by name, so that a program compiled for per-thread default
-// streams gets the same one. Every blocking stream waits for it, and it for them.
 #include "cuda/memory/device_memory.hpp"
 
 #include <cuda_runtime.h>
 
 #include <atomic>
+#include <utility>
 
 #include "base/check.hpp"
 #include "cuda/gemm/device.hpp"
@@ -17,10 +15,21 @@ namespace {
 
 std::atomic<std::int64_t> frees{0};
 
+// The default stream by name, so that a program compiled for per-thread default streams gets the
+// same one: every blocking stream waits for it, and it for them.
+thread_local cudaStream_t stream_of_copies = cudaStreamLegacy;
+
 }  // namespace
 
 std::int64_t cuda::count_of_frees() {
   return frees.load();
+}
+
+cuda::StreamOfCopies::StreamOfCopies(cudaStream_t stream)
+    : before_(std::exchange(stream_of_copies, stream)) {}
+
+cuda::StreamOfCopies::~StreamOfCopies() {
+  stream_of_copies = before_;
 }
 
 namespace detail {
@@ -38,13 +47,9 @@ using cuda::check_cuda;
        bytes, left, total);
 }
 
-/// A copy that comes after all work of the current device and has arrived at the end. From memory
-/// that is not pinned, cudaMemcpy may return while the last bytes are still on their way.
-void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+void start_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   if (bytes == 0) return;
-  check_cuda(cudaDeviceSynchronize(), "finish what was started");
-  check_cuda(cudaMemcpyAsync(to, from, bytes, kind, cudaStreamLegacy), "copy memory");
-  check_cuda(cudaStreamSynchronize(cudaStreamLegacy), "copy memory");
+  check_cuda(cudaMemcpyAsync(to, from, bytes, kind, stream_of_copies), "copy memory");
 }
 
 }  // namespace
@@ -69,12 +74,39 @@ void free_device(void* memory) noexcept {
   ++frees;
 }
 
+void* allocate_pinned(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* memory = nullptr;
+  check_cuda(cudaMallocHost(&memory, bytes), "allocate host memory");
+  return memory;
+}
+
+void free_pinned(void* memory) noexcept {
+  if (!memory) return;
+  cudaDeviceSynchronize();  // copies may still use it
+  cudaFreeHost(memory);
+}
+
+void start_copy_to_device(void* to, const void* from, std::size_t bytes) {
+  start_copy(to, from, bytes, cudaMemcpyHostToDevice);
+}
+
+void start_copy_from_device(void* to, const void* from, std::size_t bytes) {
+  start_copy(to, from, bytes, cudaMemcpyDeviceToHost);
+}
+
+void wait_for_copies() {
+  check_cuda(cudaStreamSynchronize(stream_of_copies), "copy memory");
+}
+
 void copy_to_device(void* to, const void* from, std::size_t bytes) {
-  copy(to, from, bytes, cudaMemcpyHostToDevice);
+  start_copy_to_device(to, from, bytes);
+  wait_for_copies();
 }
 
 void copy_from_device(void* to, const void* from, std::size_t bytes) {
-  copy(to, from, bytes, cudaMemcpyDeviceToHost);
+  start_copy_from_device(to, from, bytes);
+  wait_for_copies();
 }
 
 }  // namespace detail

@@ -7,7 +7,6 @@
 #include "base/check.hpp"
 #include "models/pet/zbl.hpp"
 #include "tensor/for_each_device.hpp"
-#include "tensor/transfer.hpp"
 
 namespace trine::pet {
 namespace {
@@ -110,13 +109,13 @@ AdaptiveCutoffArgs<S> PetEngine<Real, S>::adaptive_args() const {
 
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::load(const HostBatch& batch) {
-  upload(batch.positions, g_.positions);
-  upload(batch.first_atom, g_.first_atom);
-  upload(batch.cells, g_.cells);
-  upload(batch.pbc, g_.pbc);
-  upload(batch.species, g_.species);
-  upload(batch.structure, g_.structure);
-  upload(std::vector<Real>(batch.conditioning.begin(), batch.conditioning.end()), g_.conditioning);
+  g_.positions.set(batch.positions);
+  g_.first_atom.set(batch.first_atom);
+  g_.cells.set(batch.cells);
+  g_.pbc.set(batch.pbc);
+  g_.species.set(batch.species);
+  g_.structure.set(batch.structure);
+  g_.conditioning.set(std::vector<Real>(batch.conditioning.begin(), batch.conditioning.end()));
 }
 
 /// List, distances, adaptive radii, kept edges and their weights.
@@ -129,6 +128,7 @@ void PetEngine<Real, S>::build_edges() {
   g_.distance.resize(pairs);
   g_.closest.resize(1);
   ops_->pair_geometry({atoms(), &g_.list, g_.vector.view(), g_.distance.view(), g_.closest.view()});
+  answers_.closest.start(g_.closest.const_view());
   if (c.num_neighbors_adaptive) {
     for (auto* b : {&g_.radius, &g_.slope, &g_.root}) b->resize(n);
     ops_->adaptive_cutoff(adaptive_args());
@@ -149,7 +149,8 @@ void PetEngine<Real, S>::build_edges() {
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::refuse_coincident_atoms(const HostBatch& batch,
                                                  std::span<const Structure> structures) const {
-  const ClosestPair closest = download(g_.closest.const_view()).front();
+  // It has arrived: the host knows how many edges there are, which was found out later.
+  const ClosestPair closest = answers_.closest.values().front();
   if (closest.distance >= kCoincident) return;
   const auto offsets = download(g_.list.offsets.const_view());
   const auto i =
@@ -248,6 +249,7 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
   network_.run(network_input(), requested, options.gradients ? &gradient : nullptr,
                options_.tape_bytes);
   if (options.gradients) differentiate(gradient);
+  fetch(options, requested.size());
   std::vector<Result> results(structures.size());
   read_energies(batch, options, structures, results);
   if (options.direct) read_direct(batch, requested, structures, results);

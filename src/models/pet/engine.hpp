@@ -8,6 +8,7 @@
 #include "models/pet/batch.hpp"
 #include "models/pet/network.hpp"
 #include "models/pet/uncertainty.hpp"
+#include "tensor/transfer.hpp"
 
 namespace trine::pet {
 
@@ -30,16 +31,28 @@ class PetEngine final : public Engine {
  private:
   /// Arrays of the batch at hand, reused from call to call.
   struct Geometry {
-    Buffer<Vec3, S> positions, vector, edge_vector, forces;
-    Buffer<std::int64_t, S> first_atom;
-    Buffer<Mat3, S> cells, strain_gradient;
-    Buffer<std::array<bool, 3>, S> pbc;
-    Buffer<std::int32_t, S> species, structure, edge_species;
+    Replica<Vec3, S> positions;
+    Replica<std::int64_t, S> first_atom;
+    Replica<Mat3, S> cells;
+    Replica<std::array<bool, 3>, S> pbc;
+    Replica<std::int32_t, S> species, structure;
+    Replica<Real, S> conditioning;
+    Buffer<Vec3, S> vector, edge_vector, forces;
+    Buffer<Mat3, S> strain_gradient;
+    Buffer<std::int32_t, S> edge_species;
     Buffer<double, S> distance, radius, slope, root, weight, weight_slope, prediction[3], features;
     Buffer<ClosestPair, S> closest;
-    Buffer<Real, S> conditioning;
     NeighborList<S> list;
     Edges<S> edges;
+  };
+
+  /// What the host learns of it.
+  struct Answers {
+    Fetched<ClosestPair, S> closest;
+    Fetched<double, S> prediction[3], radius, features;
+    Fetched<Vec3, S> forces;
+    Fetched<Mat3, S> strain_gradient;
+    Fetched<std::int64_t, S> list_offsets, offsets;
   };
 
   AtomBatch<S> atoms() const;
@@ -52,6 +65,7 @@ class PetEngine final : public Engine {
   void differentiate(const NetworkGradient<S>& gradient);
   void add_repulsion(const HostBatch& batch, bool gradients, std::vector<double>& energies,
                      std::vector<Vec3>& forces, std::vector<Mat3>& strain);
+  void fetch(const EvaluateOptions& options, std::size_t predictions);
   void read_energies(const HostBatch& batch, const EvaluateOptions& options,
                      std::span<const Structure> structures, std::vector<Result>& results);
   void read_direct(const HostBatch& batch, const std::vector<Prediction<Real, S>>& predictions,
@@ -66,6 +80,7 @@ class PetEngine final : public Engine {
   std::vector<TargetWeights<Real, S>> targets_;  ///< the energy, then direct heads
   std::optional<Uncertainty> uncertainty_;
   Geometry g_;
+  Answers answers_;
 };
 
 }  // namespace trine::pet

@@ -5,7 +5,6 @@
 #include "base/check.hpp"
 #include "models/pet/engine.hpp"
 #include "tensor/for_each_device.hpp"
-#include "tensor/transfer.hpp"
 
 namespace trine::pet {
 namespace {
@@ -41,12 +40,31 @@ void check_finite(const Result& r, const Structure& s, std::size_t index) {
 
 }  // namespace
 
+/// Copies everything to the host that `read_...` need, and waits for it once.
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::fetch(const EvaluateOptions& options, std::size_t predictions) {
+  for (std::size_t t = 0; t < predictions; ++t) {
+    answers_.prediction[t].start(g_.prediction[t].const_view());
+  }
+  if (options.gradients) {
+    answers_.forces.start(g_.forces.const_view());
+    answers_.strain_gradient.start(g_.strain_gradient.const_view());
+  }
+  if (options.uncertainty || options.last_layer_features) {
+    answers_.features.start(g_.features.const_view());
+  }
+  if (model_.config.num_neighbors_adaptive) answers_.radius.start(g_.radius.const_view());
+  answers_.list_offsets.start(g_.list.offsets.const_view());
+  answers_.offsets.start(g_.edges.offsets.const_view());
+  ops_->wait();
+}
+
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::read_energies(const HostBatch& batch, const EvaluateOptions& options,
                                        std::span<const Structure> structures,
                                        std::vector<Result>& results) {
   const Target& target = targets_.front().target;
-  auto energies = download(g_.prediction[0].const_view());
+  auto energies = answers_.prediction[0].values();
   for (std::size_t i = 0; i < energies.size(); ++i) {
     const auto species = static_cast<std::size_t>(batch.species[i]);
     energies[i] = target.scale.front() * energies[i] + target.composition[species];
@@ -54,17 +72,17 @@ void PetEngine<Real, S>::read_energies(const HostBatch& batch, const EvaluateOpt
   std::vector<Vec3> forces;
   std::vector<Mat3> strain;
   if (options.gradients) {
-    forces = download(g_.forces.const_view());
-    strain = download(g_.strain_gradient.const_view());
+    forces = answers_.forces.values();
+    strain = answers_.strain_gradient.values();
   }
-  const auto list_offsets = download(g_.list.offsets.const_view());
+  const auto list_offsets = answers_.list_offsets.values();
   if (model_.zbl) add_repulsion(batch, options.gradients, energies, forces, strain);
   const bool wants_features = options.uncertainty || options.last_layer_features;
-  const auto features = wants_features ? download(g_.features.const_view()) : std::vector<double>{};
+  const auto features = wants_features ? answers_.features.values() : std::vector<double>{};
   const auto radius = model_.config.num_neighbors_adaptive
-                          ? download(g_.radius.const_view())
+                          ? answers_.radius.values()
                           : std::vector<double>(energies.size(), model_.config.cutoff);
-  const auto offsets = download(g_.edges.offsets.const_view());
+  const auto offsets = answers_.offsets.values();
   for (std::size_t b = 0; b < results.size(); ++b) {
     Result& r = results[b];
     const std::int64_t first = batch.first_atom[b], last = batch.first_atom[b + 1];
@@ -98,7 +116,7 @@ void PetEngine<Real, S>::read_direct(const HostBatch& batch,
                                      std::vector<Result>& results) {
   for (std::size_t t = 1; t < predictions.size(); ++t) {
     const Target& target = targets_[t].target;
-    const auto values = download(g_.prediction[t].const_view());
+    const auto values = answers_.prediction[t].values();
     std::size_t atom = 0;
     for (std::size_t b = 0; b < results.size(); ++b) {
       const Structure& s = structures[b];
