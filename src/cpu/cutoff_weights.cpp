@@ -27,7 +27,7 @@ void cosine(std::int64_t n, const double* u, double* value, double* slope) {
 
 void cutoff_weights(const CutoffWeightsArgs<MemSpace::host>& args, int threads) {
   const auto& edges = *args.edges;
-  const std::int64_t total = edges.pair.size();
+  const std::int64_t total = edges.offsets[edges.offsets.size() - 1];
   const auto step = args.function == CutoffFunction::bump ? geometry_kernels().bump : cosine;
   const auto weigh = [&](std::int64_t chunk, int) {
     const std::int64_t first = chunk * kChunk;
@@ -42,6 +42,8 @@ void cutoff_weights(const CutoffWeightsArgs<MemSpace::host>& args, int threads) 
     for (std::int64_t e = first; e < first + count; ++e) args.slope[e] /= args.width;
   };
   parallel(threads, (total + kChunk - 1) / kChunk, weigh, 4);
+  std::fill(args.weight.begin() + total, args.weight.end(), 0.0);
+  std::fill(args.slope.begin() + total, args.slope.end(), 0.0);
 }
 
 }  // namespace trine::cpu

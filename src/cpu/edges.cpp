@@ -68,6 +68,23 @@ void fill_row(const Args& args, std::int64_t i) {
   });
 }
 
+void resize(Edges<MemSpace::host>& edges, std::int64_t rows) {
+  edges.pair.resize(rows);
+  edges.centre.resize(rows);
+  edges.neighbor.resize(rows);
+  edges.reverse.resize(rows);
+  edges.pair_cutoff.resize(rows);
+}
+
+/// Writes the rows behind the last edge.
+void fill_up(Edges<MemSpace::host>& edges, std::int64_t first) {
+  for (std::int64_t e = first; e < edges.pair.size(); ++e) {
+    edges.pair[e] = edges.centre[e] = edges.neighbor[e] = 0;
+    edges.reverse[e] = e;
+    edges.pair_cutoff[e] = 0;
+  }
+}
+
 /// Fills `reverse`; of several edges without a partner the first is reported, whatever the threads.
 void match_reverse(const Args& args, std::int64_t atoms, int threads) {
   auto& edges = *args.edges;
@@ -102,11 +119,8 @@ void select_edges(const Args& args, int threads) {
   for (std::int64_t i = 0; i < atoms; ++i) edges.offsets[i + 1] += edges.offsets[i];
 
   const std::int64_t total = edges.offsets[atoms];
-  edges.pair.resize(total);
-  edges.centre.resize(total);
-  edges.neighbor.resize(total);
-  edges.reverse.resize(total);
-  edges.pair_cutoff.resize(total);
+  resize(edges, (total + args.granule - 1) / args.granule * args.granule);
+  fill_up(edges, total);
   parallel(
       threads, atoms, [&](std::int64_t i, int) { fill_row(args, i); }, kGrain);
   match_reverse(args, atoms, threads);

@@ -70,10 +70,14 @@ class OpsImpl final : public Ops<Real, kHost> {
     cpu::cutoff_weights(a, count());
   }
   void gather_edges(const GatherEdgesArgs<kHost>& a) override {
-    for (std::int64_t e = 0; e < a.edge_vector.size; ++e) {
+    const auto& offsets = a.edges->offsets;
+    const std::int64_t edges = offsets[offsets.size() - 1];
+    for (std::int64_t e = 0; e < edges; ++e) {
       a.edge_vector[e] = a.vector[a.edges->pair[e]];
       a.edge_species[e] = a.species[a.edges->neighbor[e]];
     }
+    std::fill(a.edge_vector.begin() + edges, a.edge_vector.end(), Vec3{});
+    std::fill(a.edge_species.begin() + edges, a.edge_species.end(), 0);
   }
   void edge_backward(const EdgeBackwardArgs<kHost>& a) override { cpu::edge_backward(a, count()); }
 

@@ -56,7 +56,9 @@ struct AdaptiveCutoffBackwardArgs {
   Vector<double, S> d_distance;      ///< [L] accumulated
 };
 
-/// The pairs that the network sees, in list order.
+/// The pairs that the network sees, in list order. Arrays may be filled up with rows behind
+/// offsets[N] that have no effect: every number in them is 0, weights and vectors included, but
+/// they are their own reverse.
 template <MemSpace S>
 struct Edges {
   Buffer<std::int64_t, S> offsets;   ///< [N+1]
@@ -76,6 +78,7 @@ struct SelectEdgesArgs {
   Vector<const double, S> radius;    ///< [N], or empty for a fixed cutoff
   double cutoff = 0;                 ///< fixed cutoff, Angstrom
   Edges<S>* edges = nullptr;
+  std::int64_t granule = 1;  ///< arrays are filled up to a multiple of so many rows
 };
 
 /// Smooth cutoff f(d; c, width) of every edge and its derivative with respect to d

@@ -39,6 +39,13 @@ class Buffer<T, MemSpace::host> {
     size_ = size;
   }
 
+  /// Takes a sixteenth more whenever it takes new memory: for what changes a little from step to
+  /// step.
+  void resize_with_room(std::int64_t size) {
+    if (size > capacity_) resize(size + size / 16);
+    resize(size);
+  }
+
   T* data() const { return data_.get(); }
   std::int64_t size() const { return size_; }
   T& operator[](std::int64_t i) const { return data_.get()[i]; }
@@ -92,6 +99,13 @@ class Buffer<T, MemSpace::device> {
       capacity_ = size;
     }
     size_ = size;
+  }
+
+  /// Takes a sixteenth more whenever it takes new memory: for what changes a little from step to
+  /// step.
+  void resize_with_room(std::int64_t size) {
+    if (size > capacity_) resize(size + size / 16);
+    resize(size);
   }
 
   T* data() const { return data_.get(); }

@@ -14,6 +14,7 @@ struct ChainSettings {
   Radius radius = Radius::fixed;
   CutoffFunction function = CutoffFunction::bump;
   double cutoff = 5, width = 0.5, adaptive_width = 1, num_neighbors = 8;
+  std::int64_t granule = 1;
 };
 
 /// Not movable: the argument structs point into it.
@@ -35,7 +36,7 @@ struct Chain {
     distance.resize(list.neighbor.size());
     device.pair_geometry({atoms, &list, vector.view(), distance.view()});
     if (s.radius != Radius::fixed) adapt(device);
-    device.select_edges({&list, distance.view(), radius.view(), s.cutoff, &edges});
+    device.select_edges({&list, distance.view(), radius.view(), s.cutoff, &edges, s.granule});
     weight.resize(edges.pair.size());
     slope.resize(edges.pair.size());
     device.cutoff_weights(

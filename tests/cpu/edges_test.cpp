@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -187,6 +190,81 @@ TEST(GatherEdges, TakesVectorsAndSpeciesOfTheNeighbours) {
       ASSERT_EQ(found[at], species[static_cast<std::size_t>(chain.edges.neighbor[e])]);
     }
   }
+}
+
+/// Vectors and species of a chain's edges, forces and strain for some gradients of their weights
+/// and vectors.
+std::vector<std::vector<double>> gather_and_go_back(const Chain& chain,
+                                                    test::Device<float>& device) {
+  const std::int64_t rows = chain.edges.pair.size(), atoms = chain.batch.view().atoms();
+  Buffer<Vec3> vector(rows), d_vector(rows), forces(atoms);
+  Buffer<double> d_weight(rows);
+  Buffer<std::int32_t> species(atoms), edge_species(rows);
+  Buffer<Mat3> strain(chain.batch.view().structures());
+  std::iota(species.view().begin(), species.view().end(), 0);
+  device.gather_edges({&chain.edges, chain.vector.view(), species.const_view(), vector.view(),
+                       edge_species.view()});
+  std::fill_n(d_weight.data(), rows, std::numeric_limits<double>::quiet_NaN());
+  std::fill_n(d_vector.data(), rows, Vec3{std::numeric_limits<double>::quiet_NaN()});
+  test::Random random(29);
+  for (std::int64_t e = 0; e < chain.edges.offsets[atoms]; ++e) {
+    d_weight[e] = test::uniform(random, -1, 1);
+    d_vector[e] = test::random_vector(random, 1);
+  }
+  device.edge_backward({.atoms = chain.batch.view(),
+                        .list = &chain.list,
+                        .edges = &chain.edges,
+                        .vector = chain.vector.view(),
+                        .distance = chain.distance.view(),
+                        .slope = chain.slope.view(),
+                        .d_weight = d_weight.const_view(),
+                        .d_vector = d_vector.const_view(),
+                        .adaptive = chain.radius.size() > 0 ? &chain.adaptive : nullptr,
+                        .forces = forces.view(),
+                        .strain_gradient = strain.view()});
+  std::vector<std::vector<double>> all(4);
+  for (const Vec3& v : vector.view()) all[0].insert(all[0].end(), v.begin(), v.end());
+  all[1].assign(edge_species.view().begin(), edge_species.view().end());
+  for (const Vec3& f : forces.view()) all[2].insert(all[2].end(), f.begin(), f.end());
+  for (const Mat3& m : strain.view()) {
+    for (const Vec3& row : m) all[3].insert(all[3].end(), row.begin(), row.end());
+  }
+  return all;
+}
+
+TEST(SelectEdges, NothingComesOfRowsThatFillUp) {
+  const auto filled_up = [](auto values, std::int64_t rows) {
+    values.resize(static_cast<std::size_t>(rows));
+    return values;
+  };
+  for (Radius radius : {Radius::fixed, Radius::solver, Radius::grid}) {
+    const Chain plain(some_frames(), {.radius = radius});
+    const std::int64_t edges = plain.edges.pair.size();
+    for (const auto& device : test::devices<float>()) {
+      const auto expected = gather_and_go_back(plain, *device);
+      for (std::int64_t granule : {std::int64_t{7}, std::int64_t{256}, edges, 3 * edges}) {
+        const Chain filled(some_frames(), {.radius = radius, .granule = granule}, *device);
+        const std::int64_t rows = (edges + granule - 1) / granule * granule;
+        EXPECT_EQ(copy(filled.edges.offsets), copy(plain.edges.offsets));
+        EXPECT_EQ(copy(filled.edges.pair), filled_up(copy(plain.edges.pair), rows));
+        EXPECT_EQ(copy(filled.edges.centre), filled_up(copy(plain.edges.centre), rows));
+        EXPECT_EQ(copy(filled.edges.neighbor), filled_up(copy(plain.edges.neighbor), rows));
+        EXPECT_EQ(copy(filled.edges.pair_cutoff), filled_up(copy(plain.edges.pair_cutoff), rows));
+        auto reverse = copy(plain.edges.reverse);
+        while (std::ssize(reverse) < rows) reverse.push_back(std::ssize(reverse));
+        EXPECT_EQ(copy(filled.edges.reverse), reverse);
+        EXPECT_EQ(copy(filled.weight), filled_up(copy(plain.weight), rows));
+        EXPECT_EQ(copy(filled.slope), filled_up(copy(plain.slope), rows));
+        const auto found = gather_and_go_back(filled, *device);
+        EXPECT_EQ(found[0], filled_up(expected[0], 3 * rows));
+        EXPECT_EQ(found[1], filled_up(expected[1], rows));
+        EXPECT_EQ(found[2], expected[2]);
+        EXPECT_EQ(found[3], expected[3]);
+      }
+    }
+  }
+  const Chain none({Frame{{{0, 0, 0}}, {}, {}}}, {.granule = 256});
+  EXPECT_EQ(none.edges.pair.size(), 0);
 }
 
 /// Atoms 0 and 1 at distance 1, and a pair (0, 2) beyond the cutoff of the network.

@@ -166,22 +166,32 @@ TEST_P(Properties, BatchThreadsTapeAndRepetitionLeaveEveryBit) {
 }
 
 /// What is kept from step to step of a simulation leaves no trace.
-TEST_P(Properties, StepsOfASimulationGiveTheBitsOfSingleEvaluations) {
+void expect_steps_like_single_evaluations(const std::string& name, Precision precision, Structure s,
+                                          int steps) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> small(-0.02, 0.02);
-  for (Precision precision : {Precision::fp32, Precision::fp64}) {
-    auto simulation = load(GetParam(), precision), single = load(GetParam(), precision);
-    Structure s = boxed_ethanol();
-    for (int step = 0; step < 30; ++step) {
-      expect_same(simulation.evaluate(s), single.evaluate(s), "step " + std::to_string(step));
-      single.evaluate(reference_structure("h2o"));  // nothing is as it was the time before
-      for (Vec3& r : s.positions) {
-        for (double& x : r) x += small(random);
-      }
-      if (step == 12) s.positions[3][1] += s.cell[1][1];  // into the next cell
-      if (step == 17) s.cell[2][2] *= 1.01;
+  auto simulation = load(name, precision), single = load(name, precision);
+  for (int step = 0; step < steps; ++step) {
+    expect_same(simulation.evaluate(s), single.evaluate(s), "step " + std::to_string(step));
+    single.evaluate(reference_structure("h2o"));  // nothing is as it was the time before
+    for (Vec3& r : s.positions) {
+      for (double& x : r) x += small(random);
     }
+    if (step == 12) s.positions[3][1] += s.cell[1][1];  // into the next cell
+    if (step == 17) s.cell[2][2] *= 1.01;
   }
+}
+
+TEST_P(Properties, StepsOfASimulationGiveTheBitsOfSingleEvaluations) {
+  for (Precision precision : {Precision::fp32, Precision::fp64}) {
+    expect_steps_like_single_evaluations(GetParam(), precision, boxed_ethanol(), 30);
+  }
+}
+
+TEST(Simulation, OfWaterGivesTheBitsOfSingleEvaluations) {
+  const int steps = kOnGpu ? 24 : 3;
+  expect_steps_like_single_evaluations("trine-mini", Precision::fp32,
+                                       reference_structure("water192"), steps);
 }
 
 TEST_P(Properties, AnAtomThatCrossesTheCutoffMakesNoJump) {

@@ -7,7 +7,6 @@
 #include "base/check.hpp"
 #include "cuda/edges/launches.hpp"
 #include "cuda/gemm/device.hpp"
-#include "cuda/list/grow.hpp"
 #include "cuda/list/numbers.hpp"
 #include "cuda/list/scan.hpp"
 
@@ -62,12 +61,12 @@ void copy_to_host(T* to, const T* from, std::int64_t count, cudaStream_t stream)
        pair, centre, neighbor, s[0], s[1], s[2]);
 }
 
-void resize(Edges<MemSpace::device>& edges, std::int64_t count) {
-  resize_with_room(edges.pair, count);
-  resize_with_room(edges.centre, count);
-  resize_with_room(edges.neighbor, count);
-  resize_with_room(edges.reverse, count);
-  resize_with_room(edges.pair_cutoff, count);
+void resize(Edges<MemSpace::device>& edges, std::int64_t rows) {
+  edges.pair.resize_with_room(rows);
+  edges.centre.resize_with_room(rows);
+  edges.neighbor.resize_with_room(rows);
+  edges.reverse.resize_with_room(rows);
+  edges.pair_cutoff.resize_with_room(rows);
 }
 
 }  // namespace
@@ -110,8 +109,8 @@ void EdgeBuilder::pair_geometry(const PairGeometryArgs<MemSpace::device>& args,
 void EdgeBuilder::select(const SelectEdgesArgs<MemSpace::device>& args, cudaStream_t stream) {
   Edges<MemSpace::device>& edges = *args.edges;
   const std::int64_t atoms = args.list->offsets.size() - 1, pairs = args.list->neighbor.size();
-  resize_with_room(scratch_->rank, pairs);
-  resize_with_room(scratch_->partner, pairs);
+  scratch_->rank.resize_with_room(pairs);
+  scratch_->partner.resize_with_room(pairs);
   scratch_->first_missing.resize(1);
   const Selection selection{ListArrays(*args.list),
                             atoms,
@@ -132,8 +131,9 @@ void EdgeBuilder::select(const SelectEdgesArgs<MemSpace::device>& args, cudaStre
   if (static_cast<unsigned long long>(missing) != kNone) {
     fail_without_reverse(*args.list, missing, stream);
   }
-  resize(edges, total);
-  if (total > 0) fill_edges(selection, EdgeArrays(edges), stream);
+  const std::int64_t rows = (total + args.granule - 1) / args.granule * args.granule;
+  resize(edges, rows);
+  fill_edges(selection, EdgeArrays(edges), rows, stream);
 }
 
 void EdgeBuilder::backward(const EdgeBackwardArgs<MemSpace::device>& args, cudaStream_t stream) {

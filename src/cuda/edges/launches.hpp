@@ -49,7 +49,9 @@ struct Selection {
 
 /// Writes the number of kept pairs of every atom to counts[0 .. N-1].
 void count_edges(const Selection& selection, std::int64_t* counts, cudaStream_t stream);
-void fill_edges(const Selection& selection, const EdgeArrays& edges, cudaStream_t stream);
+/// Writes `rows` rows, of which the last may be no edges.
+void fill_edges(const Selection& selection, const EdgeArrays& edges, std::int64_t rows,
+                cudaStream_t stream);
 
 /// What the way back reads and writes.
 struct BackwardArrays {

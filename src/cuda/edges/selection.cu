@@ -62,8 +62,21 @@ __global__ void __launch_bounds__(kRowThreads, 4) count(Selection s, std::int64_
   if (lane == 0) counts[i] = kept.used;
 }
 
-__global__ void __launch_bounds__(kRowThreads) fill(Selection s, EdgeArrays edges) {
+/// Writes the rows behind the last edge.
+__device__ void fill_up(const EdgeArrays& edges, std::int64_t first, std::int64_t rows) {
+  for (std::int64_t e = first + threadIdx.x % kWarp; e < rows; e += kWarp) {
+    edges.pair[e] = 0;
+    edges.centre[e] = edges.neighbor[e] = 0;
+    edges.reverse[e] = e;
+    edges.pair_cutoff[e] = 0;
+  }
+}
+
+/// A warp per atom, and one for the rows behind.
+__global__ void __launch_bounds__(kRowThreads)
+    fill(Selection s, EdgeArrays edges, std::int64_t rows) {
   const std::int64_t i = row_of_warp();
+  if (i == s.atoms) fill_up(edges, edges.offsets[i], rows);
   if (i >= s.atoms) return;
   const std::int64_t end = s.list.offsets[i + 1], first_edge = edges.offsets[i];
   for (std::int64_t k = s.list.offsets[i] + threadIdx.x % kWarp; k < end; k += kWarp) {
@@ -87,9 +100,11 @@ void count_edges(const Selection& selection, std::int64_t* counts, cudaStream_t 
   check_cuda(cudaGetLastError(), "count edges");
 }
 
-void fill_edges(const Selection& selection, const EdgeArrays& edges, cudaStream_t stream) {
-  if (selection.atoms == 0) return;
-  fill<<<blocks_for(selection.atoms, kRowsPerBlock), kRowThreads, 0, stream>>>(selection, edges);
+void fill_edges(const Selection& selection, const EdgeArrays& edges, std::int64_t rows,
+                cudaStream_t stream) {
+  if (rows == 0) return;
+  fill<<<blocks_for(selection.atoms + 1, kRowsPerBlock), kRowThreads, 0, stream>>>(selection, edges,
+                                                                                   rows);
   check_cuda(cudaGetLastError(), "list edges");
 }
 

@@ -7,7 +7,6 @@
 
 #include "base/check.hpp"
 #include "cuda/gemm/device.hpp"
-#include "cuda/list/grow.hpp"
 #include "cuda/list/known.hpp"
 #include "cuda/list/numbers.hpp"
 #include "cuda/list/pairs.hpp"
@@ -34,8 +33,8 @@ void start_counts(List& list, std::int64_t atoms, cudaStream_t stream) {
 }
 
 void resize_pairs(List& list, std::int64_t pairs) {
-  resize_with_room(list.neighbor, pairs);
-  resize_with_room(list.shift, pairs);
+  list.neighbor.resize_with_room(pairs);
+  list.shift.resize_with_room(pairs);
 }
 
 [[noreturn]] void fail_about(const Grid* on_device, double cutoff, cudaStream_t stream) {

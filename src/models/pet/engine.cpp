@@ -12,6 +12,9 @@ namespace trine::pet {
 namespace {
 
 constexpr double kCoincident = 1e-3;  // Angstrom; no two nuclei come this close
+/// What a GPU has recorded for a number of rows serves all numbers of edges that are filled up to
+/// it. No tile of its products has more rows.
+constexpr std::int64_t kEdgeGranule = 256;
 
 /// "/pbe" of "energy/pbe"; empty for the default variant.
 std::string variant_of(const std::string& name) {
@@ -124,8 +127,8 @@ void PetEngine<Real, S>::build_edges() {
   const auto& c = model_.config;
   ops_->neighbor_list({atoms(), c.cutoff, &g_.list});
   const std::int64_t n = g_.positions.size(), pairs = g_.list.neighbor.size();
-  g_.vector.resize(pairs);
-  g_.distance.resize(pairs);
+  g_.vector.resize_with_room(pairs);
+  g_.distance.resize_with_room(pairs);
   g_.closest.resize(1);
   ops_->pair_geometry({atoms(), &g_.list, g_.vector.view(), g_.distance.view(), g_.closest.view()});
   answers_.closest.start(g_.closest.const_view());
@@ -133,13 +136,13 @@ void PetEngine<Real, S>::build_edges() {
     for (auto* b : {&g_.radius, &g_.slope, &g_.root}) b->resize(n);
     ops_->adaptive_cutoff(adaptive_args());
   }
-  ops_->select_edges(
-      {&g_.list, g_.distance.const_view(), g_.radius.const_view(), c.cutoff, &g_.edges});
-  const std::int64_t edges = g_.edges.pair.size();
-  g_.weight.resize(edges);
-  g_.weight_slope.resize(edges);
-  g_.edge_vector.resize(edges);
-  g_.edge_species.resize(edges);
+  ops_->select_edges({&g_.list, g_.distance.const_view(), g_.radius.const_view(), c.cutoff,
+                      &g_.edges, S == MemSpace::device ? kEdgeGranule : 1});
+  const std::int64_t rows = g_.edges.pair.size();
+  g_.weight.resize_with_room(rows);
+  g_.weight_slope.resize_with_room(rows);
+  g_.edge_vector.resize_with_room(rows);
+  g_.edge_species.resize_with_room(rows);
   ops_->cutoff_weights({c.cutoff_function, c.cutoff_width, &g_.edges, g_.distance.const_view(),
                         g_.weight.view(), g_.weight_slope.view()});
   ops_->gather_edges({&g_.edges, g_.vector.const_view(), g_.species.const_view(),

@@ -8,7 +8,8 @@
 
 namespace trine::pet {
 
-/// A batch of atoms and edges (sorted by centre).
+/// A batch of atoms and edges (sorted by centre). Rows behind offsets[N] are no edges: they are
+/// computed like edges, and nothing comes of them.
 template <class Real, MemSpace S>
 struct NetworkInput {
   Vector<const std::int64_t, S> offsets;       ///< [N+1] edges of each atom
