@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -25,13 +26,20 @@ std::vector<std::remove_const_t<T>> download(Vector<T, MemSpace::host> from) {
 
 namespace detail {
 
+/// Of whole groups of 8 bytes.
+struct Copy {
+  void* to;
+  const void* from;
+  std::size_t bytes;
+};
+
 // Defined by the CUDA engine. Copies are part of the work of the device in use (Ops::use), in the
 // order in which it was given. The first two have happened when they return; others have when the
 // host has waited for that work, and their host memory is pinned.
 void copy_to_device(void* to, const void* from, std::size_t bytes);
 void copy_from_device(void* to, const void* from, std::size_t bytes);
 void start_copy_to_device(void* to, const void* from, std::size_t bytes);
-void start_copy_from_device(void* to, const void* from, std::size_t bytes);
+void start_copies_from_device(std::span<const Copy> copies);
 void wait_for_copies();
 void* allocate_pinned(std::size_t bytes);
 void free_pinned(void* memory) noexcept;
@@ -127,33 +135,45 @@ class Replica<T, MemSpace::device> {
 
 /// The host's copy of an array of a device.
 template <class T, MemSpace S>
-class Fetched;
-
-template <class T>
-class Fetched<T, MemSpace::host> {
+class Fetched {
  public:
-  void start(Vector<const T> from) { copy_.assign(from.begin(), from.end()); }
-
-  const std::vector<T>& values() const { return copy_; }
-
- private:
-  std::vector<T> copy_;
-};
-
-template <class T>
-class Fetched<T, MemSpace::device> {
- public:
-  /// Starts to copy.
-  void start(Vector<const T, MemSpace::device> from) {
-    copy_.resize(static_cast<std::size_t>(from.size));
-    detail::start_copy_from_device(copy_.data(), from.data, copy_.bytes());
-  }
-
   /// What has arrived: to be called after the host has waited for the device.
   std::vector<T> values() const { return {copy_.data(), copy_.data() + copy_.size()}; }
 
  private:
-  detail::PinnedArray<T> copy_;
+  template <MemSpace>
+  friend class Fetch;
+
+  std::conditional_t<S == MemSpace::device, detail::PinnedArray<T>, std::vector<T>> copy_;
+};
+
+/// Copies several arrays of a device to the host, together.
+template <MemSpace S>
+class Fetch;
+
+template <>
+class Fetch<MemSpace::host> {
+ public:
+  template <class T>
+  void add(Vector<const T> from, Fetched<T, MemSpace::host>& to) {
+    to.copy_.assign(from.begin(), from.end());
+  }
+  void start() {}
+};
+
+template <>
+class Fetch<MemSpace::device> {
+ public:
+  template <class T>
+  void add(Vector<const T, MemSpace::device> from, Fetched<T, MemSpace::device>& to) {
+    static_assert(sizeof(T) % 8 == 0);
+    to.copy_.resize(static_cast<std::size_t>(from.size));
+    copies_.push_back({to.copy_.data(), from.data, to.copy_.bytes()});
+  }
+  void start() { detail::start_copies_from_device(copies_); }
+
+ private:
+  std::vector<detail::Copy> copies_;
 };
 
 }  // namespace trine

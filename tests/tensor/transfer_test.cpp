@@ -37,7 +37,9 @@ TEST(Transfer, ReplicasFollowEveryChangeSmall) {
     replica.set(values);
     ASSERT_EQ(replica.size(), std::ssize(values));
     EXPECT_EQ(download(replica.const_view()), values);
-    fetched.start(replica.const_view());
+    Fetch<kSpace> fetch;
+    fetch.add(replica.const_view(), fetched);
+    fetch.start();
     device.wait();
     ASSERT_EQ(fetched.values(), values);
   }
@@ -47,15 +49,39 @@ TEST(Transfer, ReplicasFollowEveryChangeSmall) {
 TEST(Transfer, WhatIsFetchedIsOfTheTimeWhenItWasStartedSmall) {
   auto& device = test::first_device();
   const auto used = device.use();
-  Replica<double, kSpace> replica;
-  Fetched<double, kSpace> before, after;
-  replica.set(numbers(100'000, 1));
-  before.start(replica.const_view());
-  replica.set(numbers(100'000, 2));
-  after.start(replica.const_view());
+  for (std::size_t size : {std::size_t{1000}, std::size_t{100'000}}) {
+    Replica<double, kSpace> replica;
+    Fetched<double, kSpace> before, after;
+    Fetch<kSpace> first, second;
+    replica.set(numbers(size, 1));
+    first.add(replica.const_view(), before);
+    first.start();
+    replica.set(numbers(size, 2));
+    second.add(replica.const_view(), after);
+    second.start();
+    device.wait();
+    EXPECT_EQ(before.values(), numbers(size, 1));
+    EXPECT_EQ(after.values(), numbers(size, 2));
+  }
+}
+
+TEST(Transfer, ManyArraysAreFetchedTogetherSmall) {
+  auto& device = test::first_device();
+  const auto used = device.use();
+  constexpr std::size_t kArrays = 40;
+  std::vector<Replica<double, kSpace>> replicas(kArrays);
+  std::vector<Fetched<double, kSpace>> fetched(kArrays);
+  const auto expected = [](std::size_t n) {
+    return numbers(n % 7 == 3 ? 0 : n * n * n, static_cast<double>(n));
+  };
+  Fetch<kSpace> fetch;
+  for (std::size_t n = 0; n < kArrays; ++n) {
+    replicas[n].set(expected(n));
+    fetch.add(replicas[n].const_view(), fetched[n]);
+  }
+  fetch.start();
   device.wait();
-  EXPECT_EQ(before.values(), numbers(100'000, 1));
-  EXPECT_EQ(after.values(), numbers(100'000, 2));
+  for (std::size_t n = 0; n < kArrays; ++n) EXPECT_EQ(fetched[n].values(), expected(n));
 }
 
 }  // namespace

@@ -123,11 +123,10 @@ void EdgeBuilder::select(const SelectEdgesArgs<MemSpace::device>& args, cudaStre
   edges.offsets.resize(atoms + 1);
   std::int64_t* offsets = edges.offsets.data();
   check_cuda(cudaMemsetAsync(selection.first_missing, 0xff, sizeof kNone, stream), "clear memory");
-  check_cuda(cudaMemsetAsync(offsets + atoms, 0, sizeof *offsets, stream), "clear memory");
   count_edges(selection, offsets, stream);
-  scratch_->scan.exclusive(offsets, atoms + 1, stream);
-  const auto [total, missing] =
-      scratch_->numbers.read(offsets + atoms, selection.first_missing, stream, "count edges");
+  const PinnedNumbers& numbers = scratch_->numbers;
+  scratch_->scan.exclusive(offsets, atoms + 1, {numbers.data(), selection.first_missing}, stream);
+  const auto [total, missing] = numbers.read(stream, "count edges");
   if (static_cast<unsigned long long>(missing) != kNone) {
     fail_without_reverse(*args.list, missing, stream);
   }

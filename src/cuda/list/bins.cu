@@ -178,7 +178,7 @@ void Bins::sort(const BatchArrays& batch, double cutoff, cudaStream_t stream) {
   choose_all_boxes<<<by_structure, kWarp, 0, stream>>>(batch, bins, cutoff);
   count_atoms<<<by_atom, kThreads, 0, stream>>>(batch, bins);
   check_cuda(cudaGetLastError(), "count the atoms of boxes");
-  scan_.exclusive(bins.bucket_first, buckets + 1, stream);
+  scan_.exclusive(bins.bucket_first, buckets + 1, {}, stream);
   place_atoms<<<by_atom, kThreads, 0, stream>>>(batch, bins);
   check_cuda(cudaGetLastError(), "sort atoms into boxes");
 }

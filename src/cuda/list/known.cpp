@@ -2,10 +2,6 @@
 
 namespace trine::cuda {
 
-void KnownStructures::compare(const BatchArrays& batch, cudaStream_t stream) {
-  compare_structures(batch, reference(), changed_.data(), stream);
-}
-
 void KnownStructures::forget() {
   atoms = 0;
   has_list = has_served = false;
@@ -18,7 +14,6 @@ void KnownStructures::note(const BatchArrays& batch, const Grid* grids, double r
   cells_.resize(9 * batch.structures);
   pbc_.resize(3 * batch.structures);
   limit_squared_.resize(batch.structures);
-  changed_.resize(1);
   note_structures(batch, grids, reach, kSkin, reference(), stream);
   atoms = batch.atoms;
   structures = batch.structures;

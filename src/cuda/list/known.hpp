@@ -29,25 +29,21 @@ struct KnownStructures {
   bool may_be(const BatchArrays& batch) const {
     return atoms == batch.atoms && structures == batch.structures;
   }
-  /// Leaves 1 in *changed() unless the structures are those known, with atoms not far away.
-  void compare(const BatchArrays& batch, cudaStream_t stream);
-  std::int64_t* changed() const { return changed_.data(); }
-
   void forget();
   /// Notes structures whose atoms are sorted into `grids`, for a list up to `reach`.
   void note(const BatchArrays& batch, const Grid* grids, double reach, cudaStream_t stream);
-
- private:
-  template <class T>
-  using Array = Buffer<T, MemSpace::device>;
 
   ReferenceArrays reference() const {
     return {positions_.data(), first_atom_.data(), cells_.data(), pbc_.data(),
             limit_squared_.data()};
   }
 
+ private:
+  template <class T>
+  using Array = Buffer<T, MemSpace::device>;
+
   Array<double> positions_, cells_, limit_squared_;
-  Array<std::int64_t> first_atom_, changed_;
+  Array<std::int64_t> first_atom_;
   Array<bool> pbc_;
 };
 

@@ -25,13 +25,6 @@ enum class Answer {
   strangers
 };
 
-/// Room for the offsets of every atom, of which the last gets no count.
-void start_counts(List& list, std::int64_t atoms, cudaStream_t stream) {
-  list.offsets.resize(atoms + 1);
-  check_cuda(cudaMemsetAsync(list.offsets.data() + atoms, 0, sizeof(std::int64_t), stream),
-             "clear memory");
-}
-
 void resize_pairs(List& list, std::int64_t pairs) {
   list.neighbor.resize_with_room(pairs);
   list.shift.resize_with_room(pairs);
@@ -81,11 +74,11 @@ std::optional<std::int64_t> ListBuilder::Scratch::search(const BatchArrays& batc
                                                          List& list, cudaStream_t stream) {
   bins.sort(batch, cutoff, stream);
   const BinArrays sorted = bins.arrays();
-  start_counts(list, batch.atoms, stream);
+  list.offsets.resize(batch.atoms + 1);
   count_pairs(batch, sorted, cutoff, list.offsets.data(), stream);
-  scan.exclusive(list.offsets.data(), batch.atoms + 1, stream);
-  const auto [pairs, problem] = numbers.read(
-      list.offsets.data() + batch.atoms, sorted.first_problem, stream, "build a neighbour list");
+  scan.exclusive(list.offsets.data(), batch.atoms + 1, {numbers.data(), sorted.first_problem},
+                 stream);
+  const auto [pairs, problem] = numbers.read(stream, "build a neighbour list");
   if (static_cast<unsigned long long>(problem) != kNoProblem) return problem;
   resize_pairs(list, pairs);
   if (pairs > 0) fill_pairs(batch, sorted, cutoff, ListArrays(list), stream);
@@ -103,12 +96,18 @@ bool ListBuilder::Scratch::search_with_skin(const BatchArrays& batch, KnownStruc
   return true;
 }
 
-/// Leaves in the offsets of `list` where the pairs belong that are within the cutoff now.
+/// Finds out whether structures are still those known, which numbers.data()[1] then says with 0,
+/// and, if a list is kept, where the pairs belong that are within the cutoff now.
 void ListBuilder::Scratch::count(const BatchArrays& batch, const KnownStructures& structures,
                                  List& list, cudaStream_t stream) {
-  start_counts(list, batch.atoms, stream);
-  count_within(batch, ListArrays(structures.list), structures.cutoff, list.offsets.data(), stream);
-  scan.exclusive(list.offsets.data(), batch.atoms + 1, stream);
+  std::int64_t* changed = numbers.data() + 1;
+  *changed = 0;
+  if (!structures.has_list)
+    return compare_structures(batch, structures.reference(), changed, stream);
+  list.offsets.resize(batch.atoms + 1);
+  count_within(batch, ListArrays(structures.list), structures.cutoff, structures.reference(),
+               list.offsets.data(), changed, stream);
+  scan.exclusive(list.offsets.data(), batch.atoms + 1, {numbers.data()}, stream);
 }
 
 void ListBuilder::Scratch::fill(const BatchArrays& batch, const KnownStructures& structures,
@@ -122,14 +121,8 @@ void ListBuilder::Scratch::fill(const BatchArrays& batch, const KnownStructures&
 Answer ListBuilder::Scratch::ask(const BatchArrays& batch, KnownStructures& structures, List& list,
                                  cudaStream_t stream) {
   if (!structures.may_be(batch)) return Answer::strangers;
-  structures.compare(batch, stream);
-  if (structures.has_list) {
-    count(batch, structures, list, stream);
-  } else {
-    start_counts(list, batch.atoms, stream);
-  }
-  const auto [pairs, changed] = numbers.read(list.offsets.data() + batch.atoms,
-                                             structures.changed(), stream, "ask for known pairs");
+  count(batch, structures, list, stream);
+  const auto [pairs, changed] = numbers.read(stream, "ask for known pairs");
   if (changed != 0) return structures.has_served ? Answer::moved_on : Answer::strangers;
   if (!structures.has_list) return Answer::seen_before;
   fill(batch, structures, pairs, list, stream);
@@ -146,21 +139,20 @@ void ListBuilder::build(const NeighborListArgs<MemSpace::device>& args, cudaStre
         "{} atoms are more than 32-bit indices can name, split the batch", batch.atoms);
   check(std::isfinite(args.cutoff) && args.cutoff > 0, ErrorCode::bad_input,
         "the cutoff is {} Angstrom, give a positive number", args.cutoff);
+  Scratch& s = *scratch_;
   List& list = *args.list;
   if (batch.atoms == 0) {
-    start_counts(list, 0, stream);
+    list.offsets.resize(1);
+    s.scan.exclusive(list.offsets.data(), 1, {}, stream);
     resize_pairs(list, 0);
     return;
   }
-  Scratch& s = *scratch_;
   KnownStructures& known = s.known_for(args.cutoff);
   const Answer answer = s.ask(batch, known, list, stream);
   if (answer == Answer::given) return;
   if (answer != Answer::strangers && s.search_with_skin(batch, known, stream)) {
     s.count(batch, known, list, stream);
-    const std::int64_t* total = list.offsets.data() + batch.atoms;
-    const auto pairs = s.numbers.read(total, total, stream, "build a neighbour list").front();
-    s.fill(batch, known, pairs, list, stream);
+    s.fill(batch, known, s.numbers.read(stream, "build a neighbour list").front(), list, stream);
     return;
   }
   known.forget();

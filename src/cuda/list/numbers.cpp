@@ -13,11 +13,7 @@ PinnedNumbers::~PinnedNumbers() {
   cudaFreeHost(numbers_);
 }
 
-std::array<std::int64_t, 2> PinnedNumbers::read(const void* first, const void* second,
-                                                cudaStream_t stream, const char* what) {
-  const auto kind = cudaMemcpyDeviceToHost;
-  check_cuda(cudaMemcpyAsync(numbers_, first, sizeof(std::int64_t), kind, stream), what);
-  check_cuda(cudaMemcpyAsync(numbers_ + 1, second, sizeof(std::int64_t), kind, stream), what);
+std::array<std::int64_t, 2> PinnedNumbers::read(cudaStream_t stream, const char* what) const {
   check_cuda(cudaStreamSynchronize(stream), what);
   return {numbers_[0], numbers_[1]};
 }

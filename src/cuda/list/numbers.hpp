@@ -8,7 +8,7 @@
 
 namespace trine::cuda {
 
-/// Memory of the host that a device writes to directly, for two numbers.
+/// Memory of the host that kernels write to directly, for two numbers: cheaper than copies.
 class PinnedNumbers {
  public:
   PinnedNumbers();
@@ -16,9 +16,10 @@ class PinnedNumbers {
   PinnedNumbers(const PinnedNumbers&) = delete;
   PinnedNumbers& operator=(const PinnedNumbers&) = delete;
 
-  /// Waits for the stream and returns two numbers of 64 bits each from the device.
-  std::array<std::int64_t, 2> read(const void* first, const void* second, cudaStream_t stream,
-                                   const char* what);
+  /// Where kernels write. The host may do so too while none of them runs.
+  std::int64_t* data() const { return numbers_; }
+  /// Waits for the stream.
+  std::array<std::int64_t, 2> read(cudaStream_t stream, const char* what) const;
 
  private:
   std::int64_t* numbers_ = nullptr;

@@ -38,7 +38,7 @@ __device__ std::int64_t load_tile(const std::int64_t* data, std::int64_t size,
   std::int64_t sum = 0;
 #pragma unroll
   for (int n = 0; n < kPerThread; ++n) {
-    values[n] = first + n < size ? data[first + n] : 0;
+    values[n] = first + n < size - 1 ? data[first + n] : 0;
     sum += values[n];
   }
   return sum;
@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(kThreads)
 
 /// Every block adds up the tiles before its own, which are few.
 __global__ void __launch_bounds__(kThreads)
-    scan_tiles(std::int64_t* data, std::int64_t size, const std::int64_t* tile_sum) {
+    scan_tiles(std::int64_t* data, std::int64_t size, const std::int64_t* tile_sum,
+               ScanReport report) {
   __shared__ std::int64_t room[kWarps];
   std::int64_t before = 0, tiles_before, total;
   for (unsigned t = threadIdx.x; t < blockIdx.x; t += kThreads) before += tile_sum[t];
@@ -67,13 +68,18 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int n = 0; n < kPerThread; ++n) {
     if (first + n < size) data[first + n] = sum;
+    if (report.to && first + n == size - 1) {
+      report.to[0] = sum;
+      if (report.also) report.to[1] = *static_cast<const std::int64_t*>(report.also);
+    }
     sum += values[n];
   }
 }
 
 }  // namespace
 
-void Scan::exclusive(std::int64_t* data, std::int64_t size, cudaStream_t stream) {
+void Scan::exclusive(std::int64_t* data, std::int64_t size, const ScanReport& report,
+                     cudaStream_t stream) {
   if (size == 0) return;
   const unsigned tiles = blocks_for(size, kTile);
   if (tiles > 1) {
@@ -81,7 +87,7 @@ void Scan::exclusive(std::int64_t* data, std::int64_t size, cudaStream_t stream)
     sum_tiles<<<tiles, kThreads, 0, stream>>>(data, size, tile_sum_.data());
     check_cuda(cudaGetLastError(), "sum parts of an array");
   }
-  scan_tiles<<<tiles, kThreads, 0, stream>>>(data, size, tile_sum_.data());
+  scan_tiles<<<tiles, kThreads, 0, stream>>>(data, size, tile_sum_.data(), report);
   check_cuda(cudaGetLastError(), "scan an array");
 }
 

@@ -9,11 +9,18 @@
 
 namespace trine::cuda {
 
+/// What a scan tells the host: the last sum, and, in `to[1]`, a number that is known by then.
+struct ScanReport {
+  std::int64_t* to = nullptr;  ///< null: nothing; else two numbers, for instance PinnedNumbers
+  const void* also = nullptr;  ///< null: to[1] is left alone; else a number of 64 bits
+};
+
 class Scan {
  public:
   /// Replaces data[i] by data[0] + .. + data[i-1] for i in [0, size), in one launch for short
-  /// arrays and two for others.
-  void exclusive(std::int64_t* data, std::int64_t size, cudaStream_t stream);
+  /// arrays and two for others. The last element is not read.
+  void exclusive(std::int64_t* data, std::int64_t size, const ScanReport& report,
+                 cudaStream_t stream);
 
  private:
   Buffer<std::int64_t, MemSpace::device> tile_sum_;

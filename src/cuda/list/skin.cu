@@ -52,12 +52,18 @@ __device__ bool is_another(const BatchArrays& batch, const ReferenceArrays& refe
   return !same;
 }
 
+/// Looks at atom n and at structure n.
+__device__ void compare_one(const BatchArrays& batch, const ReferenceArrays& reference,
+                            std::int64_t n, std::int64_t* changed) {
+  if (n < batch.atoms && has_moved(batch, reference, n)) *changed = 1;
+  if (n < batch.structures && is_another(batch, reference, n)) *changed = 1;
+}
+
 /// A thread per atom and per structure.
 __global__ void __launch_bounds__(kThreads)
     compare(BatchArrays batch, ReferenceArrays reference, std::int64_t* changed) {
-  const std::int64_t n = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (n < batch.atoms && has_moved(batch, reference, n)) *changed = 1;
-  if (n < batch.structures && is_another(batch, reference, n)) *changed = 1;
+  compare_one(batch, reference, static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x,
+              changed);
 }
 
 /// The row of this warp.
@@ -106,8 +112,10 @@ __device__ std::int64_t row_of_warp() {
 }
 
 __global__ void __launch_bounds__(kRows* kWarp)
-    count_rows(BatchArrays batch, ListArrays from, double cutoff, std::int64_t* counts) {
+    count_rows(BatchArrays batch, ListArrays from, double cutoff, ReferenceArrays reference,
+               std::int64_t* counts, std::int64_t* changed) {
   const std::int64_t i = row_of_warp();
+  if (threadIdx.x % kWarp == 0) compare_one(batch, reference, i, changed);
   if (i >= batch.atoms) return;
   std::int64_t count = 0;
   visit_row(batch, from, row_at(batch, from, i), cutoff,
@@ -150,22 +158,21 @@ void note_structures(const BatchArrays& batch, const Grid* grids, double reach, 
 
 void compare_structures(const BatchArrays& batch, const ReferenceArrays& reference,
                         std::int64_t* changed, cudaStream_t stream) {
-  check_cuda(cudaMemsetAsync(changed, 0, sizeof *changed, stream), "clear memory");
   compare<<<blocks_over(batch), kThreads, 0, stream>>>(batch, reference, changed);
   check_cuda(cudaGetLastError(), "compare positions");
 }
 
 void count_within(const BatchArrays& batch, const ListArrays& from, double cutoff,
-                  std::int64_t* counts, cudaStream_t stream) {
-  if (batch.atoms == 0) return;
-  count_rows<<<blocks_for(batch.atoms, kRows), kRows * kWarp, 0, stream>>>(batch, from, cutoff,
-                                                                           counts);
+                  const ReferenceArrays& reference, std::int64_t* counts, std::int64_t* changed,
+                  cudaStream_t stream) {
+  const std::int64_t rows = std::max(batch.atoms, batch.structures);
+  count_rows<<<blocks_for(rows, kRows), kRows * kWarp, 0, stream>>>(batch, from, cutoff, reference,
+                                                                    counts, changed);
   check_cuda(cudaGetLastError(), "count neighbours");
 }
 
 void fill_within(const BatchArrays& batch, const ListArrays& from, double cutoff,
                  const ListArrays& to, cudaStream_t stream) {
-  if (batch.atoms == 0) return;
   fill_rows<<<blocks_for(batch.atoms, kRows), kRows * kWarp, 0, stream>>>(batch, from, cutoff, to);
   check_cuda(cudaGetLastError(), "fill a neighbour list");
 }

@@ -24,13 +24,15 @@ void note_structures(const BatchArrays& batch, const Grid* grids, double reach, 
                      const ReferenceArrays& reference, cudaStream_t stream);
 
 /// Sets *changed to 1 if an atom has moved further than its limit or to no finite place, or if
-/// cells, periodicity or the atoms' division into structures are others, else to 0.
+/// cells, periodicity or the atoms' division into structures are others.
 void compare_structures(const BatchArrays& batch, const ReferenceArrays& reference,
                         std::int64_t* changed, cudaStream_t stream);
 
-/// Writes the number of pairs of `from` that are within the cutoff now to counts[0 .. N-1].
+/// The same, and writes the number of pairs of `from` that are within the cutoff now to
+/// counts[0 .. N-1].
 void count_within(const BatchArrays& batch, const ListArrays& from, double cutoff,
-                  std::int64_t* counts, cudaStream_t stream);
+                  const ReferenceArrays& reference, std::int64_t* counts, std::int64_t* changed,
+                  cudaStream_t stream);
 
 /// Writes these pairs, in the same order, to where the offsets of `to` say.
 void fill_within(const BatchArrays& batch, const ListArrays& from, double cutoff,

@@ -5,9 +5,11 @@
 
 #include <atomic>
 #include <utility>
+#include <vector>
 
 #include "base/check.hpp"
 #include "cuda/gemm/device.hpp"
+#include "cuda/memory/copies.hpp"
 #include "tensor/transfer.hpp"
 
 namespace trine {
@@ -36,6 +38,9 @@ namespace detail {
 namespace {
 
 using cuda::check_cuda;
+
+/// A kernel starts faster than a copy, but does not reach its speed.
+constexpr std::size_t kMostBytesOfAKernel = std::size_t{1} << 18;
 
 [[noreturn]] void fail_full(std::size_t bytes) {
   std::size_t left = 0, total = 0;
@@ -91,8 +96,17 @@ void start_copy_to_device(void* to, const void* from, std::size_t bytes) {
   start_copy(to, from, bytes, cudaMemcpyHostToDevice);
 }
 
-void start_copy_from_device(void* to, const void* from, std::size_t bytes) {
-  start_copy(to, from, bytes, cudaMemcpyDeviceToHost);
+void start_copies_from_device(std::span<const Copy> copies) {
+  std::vector<Copy> small;
+  for (const Copy& c : copies) {
+    if (c.bytes == 0) continue;
+    if (c.bytes > kMostBytesOfAKernel) {
+      start_copy(c.to, c.from, c.bytes, cudaMemcpyDeviceToHost);
+    } else {
+      small.push_back(c);
+    }
+  }
+  cuda::start_copy_kernels(small, stream_of_copies);
 }
 
 void wait_for_copies() {
@@ -105,7 +119,7 @@ void copy_to_device(void* to, const void* from, std::size_t bytes) {
 }
 
 void copy_from_device(void* to, const void* from, std::size_t bytes) {
-  start_copy_from_device(to, from, bytes);
+  start_copy(to, from, bytes, cudaMemcpyDeviceToHost);
   wait_for_copies();
 }
 

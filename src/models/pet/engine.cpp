@@ -131,7 +131,9 @@ void PetEngine<Real, S>::build_edges() {
   g_.distance.resize_with_room(pairs);
   g_.closest.resize(1);
   ops_->pair_geometry({atoms(), &g_.list, g_.vector.view(), g_.distance.view(), g_.closest.view()});
-  answers_.closest.start(g_.closest.const_view());
+  Fetch<S> fetch;
+  fetch.add(g_.closest.const_view(), answers_.closest);
+  fetch.start();
   if (c.num_neighbors_adaptive) {
     for (auto* b : {&g_.radius, &g_.slope, &g_.root}) b->resize(n);
     ops_->adaptive_cutoff(adaptive_args());
@@ -252,7 +254,7 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
   network_.run(network_input(), requested, options.gradients ? &gradient : nullptr,
                options_.tape_bytes);
   if (options.gradients) differentiate(gradient);
-  fetch(options, requested.size());
+  fetch_answers(options, requested.size());
   std::vector<Result> results(structures.size());
   read_energies(batch, options, structures, results);
   if (options.direct) read_direct(batch, requested, structures, results);

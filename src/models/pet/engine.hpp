@@ -65,7 +65,7 @@ class PetEngine final : public Engine {
   void differentiate(const NetworkGradient<S>& gradient);
   void add_repulsion(const HostBatch& batch, bool gradients, std::vector<double>& energies,
                      std::vector<Vec3>& forces, std::vector<Mat3>& strain);
-  void fetch(const EvaluateOptions& options, std::size_t predictions);
+  void fetch_answers(const EvaluateOptions& options, std::size_t predictions);
   void read_energies(const HostBatch& batch, const EvaluateOptions& options,
                      std::span<const Structure> structures, std::vector<Result>& results);
   void read_direct(const HostBatch& batch, const std::vector<Prediction<Real, S>>& predictions,

@@ -42,20 +42,22 @@ void check_finite(const Result& r, const Structure& s, std::size_t index) {
 
 /// Copies everything to the host that `read_...` need, and waits for it once.
 template <class Real, MemSpace S>
-void PetEngine<Real, S>::fetch(const EvaluateOptions& options, std::size_t predictions) {
+void PetEngine<Real, S>::fetch_answers(const EvaluateOptions& options, std::size_t predictions) {
+  Fetch<S> fetch;
   for (std::size_t t = 0; t < predictions; ++t) {
-    answers_.prediction[t].start(g_.prediction[t].const_view());
+    fetch.add(g_.prediction[t].const_view(), answers_.prediction[t]);
   }
   if (options.gradients) {
-    answers_.forces.start(g_.forces.const_view());
-    answers_.strain_gradient.start(g_.strain_gradient.const_view());
+    fetch.add(g_.forces.const_view(), answers_.forces);
+    fetch.add(g_.strain_gradient.const_view(), answers_.strain_gradient);
   }
   if (options.uncertainty || options.last_layer_features) {
-    answers_.features.start(g_.features.const_view());
+    fetch.add(g_.features.const_view(), answers_.features);
   }
-  if (model_.config.num_neighbors_adaptive) answers_.radius.start(g_.radius.const_view());
-  answers_.list_offsets.start(g_.list.offsets.const_view());
-  answers_.offsets.start(g_.edges.offsets.const_view());
+  if (model_.config.num_neighbors_adaptive) fetch.add(g_.radius.const_view(), answers_.radius);
+  fetch.add(g_.list.offsets.const_view(), answers_.list_offsets);
+  fetch.add(g_.edges.offsets.const_view(), answers_.offsets);
+  fetch.start();
   ops_->wait();
 }
 
