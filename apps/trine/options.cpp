@@ -69,6 +69,12 @@ void EngineFlags::declare(CLI::App& app) {
   app.add_option("--threads", threads, "threads (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
+  app.add_option(
+         "--memory", memory_gib,
+         "GiB that intermediates may take; beyond it they are computed twice (default: half "
+         "of what is free)")
+      ->type_name("GIB")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--quiet", quiet, "no messages on standard error, except warnings and errors");
 }
 
@@ -81,6 +87,7 @@ EngineOptions EngineFlags::resolve() const {
   options.precision = method.precision;
   options.products = method.gemm;
   options.threads = threads;
+  options.tape_bytes = static_cast<std::int64_t>(memory_gib * 0x1p30);
   options.energy = energy_target(energy);
   return options;
 }

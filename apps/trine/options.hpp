@@ -17,6 +17,7 @@ struct EngineFlags {
   std::string precision = "fp32";
   std::string energy;
   int threads = 0;
+  double memory_gib = 0;  ///< for intermediates; 0: the default
   bool quiet = false;
 
   void declare(CLI::App& app);

@@ -27,8 +27,9 @@ struct EngineOptions {
   int threads = 0;  ///< of a CPU; 0: all cores that OpenMP reports
   /// Energy target, e.g. "energy/pbe"; empty: "energy", or the only one there is.
   std::string energy;
-  /// Bytes that may be used to keep intermediates of the forward pass for the backward pass; beyond
-  /// it they are computed twice. 0: half of the memory that is free when the engine is made.
+  /// Bytes that intermediates may take. As long as it suffices they are kept for the backward pass;
+  /// beyond it they are computed twice, a part of the atoms at a time. What a pass needs at least
+  /// it takes. 0: half of the memory that is free when the engine is made.
   std::int64_t tape_bytes = 0;
   bool profile = false;  ///< time every operation, which makes evaluations slower: `Model::profile`
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "cuda/edges/edges.hpp"
 #include "cuda/gemm/device.hpp"
 #include "cuda/linear/linear.hpp"
@@ -53,8 +55,10 @@ class OpsImpl final : public Ops<Real, kDevice> {
 
   std::string description() const override { return description_; }
 
-  // Large enough that nothing is lost at the ends of a launch.
-  std::int64_t preferred_edges() const override { return 1'000'000; }
+  // All there are, as long as there is memory: a GPU has no cache to stay in.
+  std::int64_t preferred_edges() const override {
+    return std::numeric_limits<std::int64_t>::max() / 2;
+  }
 
   std::int64_t available_memory() const override {
     std::size_t free = 0, total = 0;

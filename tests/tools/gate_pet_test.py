@@ -71,11 +71,11 @@ class GatePet(unittest.TestCase):
         self.put_program(errors={"fp32": 2e-6})
         stages = (gate_pet.times("s32", 192, "fp16x3", "fp32"), gate_pet.errors("trine_mini", "fp16x3"), gate_pet.times("xs", 17280, "fp16x3"))
         self.assertEqual(self.figures(stages), {
-            "pet.s32.192.fp16x3.ms": 0.192, "pet.s32.192.fp16x3.ns_per_atom": 1000, "pet.s32.192.fp16x3.peak_gib": 2,
-            "pet.s32.192.fp32.ms": 0.384, "pet.s32.192.fp32.ns_per_atom": 2000, "pet.s32.192.fp32.peak_gib": 2,
+            "pet.s32.192.fp16x3.ms": 0.192, "pet.s32.192.fp16x3.ns_per_atom": 1000, "pet.s32.192.fp16x3.kept_gib": 2,
+            "pet.s32.192.fp32.ms": 0.384, "pet.s32.192.fp32.ns_per_atom": 2000, "pet.s32.192.fp32.kept_gib": 2,
             "pet.trine_mini.192.fp32.force_error": 2e-6, "pet.trine_mini.192.fp16x3.force_error": 3e-6,
             "pet.trine_mini.192.fp16x3.force_error_over_fp32": 1.5,
-            "pet.xs.17280.fp16x3.ms": 17.28, "pet.xs.17280.fp16x3.ns_per_atom": 1000, "pet.xs.17280.fp16x3.peak_gib": 2})
+            "pet.xs.17280.fp16x3.ms": 17.28, "pet.xs.17280.fp16x3.ns_per_atom": 1000, "pet.xs.17280.fp16x3.kept_gib": 2})
 
     def test_every_gate_can_be_measured_and_can_fail(self):
         """Without numpy there is no box of 648 atoms, and with it no verdict on how the time grows."""

@@ -280,30 +280,47 @@ void Network<Real, S>::Pass::backward() {
   ops_.accumulate(all_.d_weight_mask, all_.d_weight);
 }
 
+/// Keeps everything, in chunks as large as the device likes; else keeps the inputs of layers, in
+/// chunks that become smaller until all fits into `most` bytes or nothing is gained any more.
+template <class Real, MemSpace S>
+Plan Network<Real, S>::make_plan(const NetworkInput<Real, S>& input, bool gradient,
+                                 std::size_t most) const {
+  constexpr std::int64_t kFewestEdges =
+      65'536;  // below, a GPU would be idle at the ends of launches
+  std::vector<std::int64_t> offsets;
+  Plan plan;
+  const auto measure = [&](TapePolicy policy, std::int64_t size) {
+    plan.policy = policy;
+    plan.chunks = {{0, input.atoms(), 0, input.edges()}};
+    if (input.edges() > size) {
+      if (offsets.empty()) offsets = download(input.offsets);
+      plan.chunks = split_into_chunks(offsets, size);
+    }
+    plan.bytes = plan_bytes<Real, S>(config_, plan.chunks, input.atoms(), input.edges(), policy);
+    return plan.bytes <= most;
+  };
+  std::int64_t size = ops_.preferred_edges();
+  if (measure(gradient ? TapePolicy::keep : TapePolicy::none, size)) return plan;
+  const TapePolicy lean = gradient ? TapePolicy::recompute : TapePolicy::none;
+  size = std::min(size, input.edges());
+  while (!measure(lean, size) && size >= 2 * kFewestEdges) size = (size + 1) / 2;
+  return plan;
+}
+
 template <class Real, MemSpace S>
 void Network<Real, S>::run(const NetworkInput<Real, S>& input,
                            std::vector<Prediction<Real, S>>& predictions,
                            NetworkGradient<S>* gradient, std::int64_t tape_bytes) {
-  std::vector<Chunk> chunks{{0, input.atoms(), 0, input.edges()}};
-  if (input.edges() > ops_.preferred_edges()) {
-    chunks = split_into_chunks(download(input.offsets), ops_.preferred_edges());
-  }
-  const auto bytes = [&](TapePolicy policy) {
-    return plan_bytes<Real, S>(config_, chunks, input.atoms(), input.edges(), policy);
-  };
-  TapePolicy policy = gradient ? TapePolicy::keep : TapePolicy::none;
-  if (gradient && bytes(policy) > static_cast<std::size_t>(tape_bytes)) {
-    policy = TapePolicy::recompute;
-  }
-  bytes_ = bytes(policy);
+  const Plan plan = make_plan(input, gradient != nullptr, static_cast<std::size_t>(tape_bytes));
+  bytes_ = plan.bytes;
   arena_.reserve(std::max<std::size_t>(bytes_, 1));
-  Pass pass(*this, input, chunks, policy, gradient ? gradient->seed : 1.0);
+  Pass pass(*this, input, plan.chunks, plan.policy, gradient ? gradient->seed : 1.0);
   const auto work = [&] {
     pass.forward(predictions);
     if (gradient) pass.backward();
   };
-  if (chunks.size() == 1) {
-    ops_.repeat(repeat_key(input, predictions, policy), work);
+  if (plan.chunks.size() == 1) {
+    ops_.repeat(repeat_key(input, predictions, plan.policy), work);
   } else {
     work();
   }

@@ -41,6 +41,13 @@ struct NetworkGradient {
   Vector<Vec3, S> d_vector;    ///< [E] out, dE/dv through the embeddings
 };
 
+/// How a pass goes over a batch.
+struct Plan {
+  TapePolicy policy = TapePolicy::none;
+  std::vector<Chunk> chunks;
+  std::size_t bytes = 0;  ///< of the arena
+};
+
 template <class Real, MemSpace S>
 class Network {
  public:
@@ -60,6 +67,7 @@ class Network {
  private:
   class Pass;
 
+  Plan make_plan(const NetworkInput<Real, S>& input, bool gradient, std::size_t most) const;
   std::vector<std::int64_t> repeat_key(const NetworkInput<Real, S>& input,
                                        const std::vector<Prediction<Real, S>>& predictions,
                                        TapePolicy policy) const;
