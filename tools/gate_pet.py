@@ -210,7 +210,8 @@ def error_figures(reports):
 
 def size_figures(reports):
     """The largest box that fitted; and the most that the time per atom grows from one size of the box to the next."""
-    sized = sorted((c.atoms, r["median_ms"] / r["atoms"]) for c, r in reports.items() if (c.model, c.method, c.error) == ("s32", "fp16x3", False))
+    sized = sorted((c.atoms, r["median_ms"] / r["atoms"]) for c, r in reports.items()
+                   if (c.model, c.method, c.error, c.memory) == ("s32", "fp16x3", False, 0))
     if sized and sized[-1][0] >= MAY_NOT_FIT:
         yield receipt.figure("pet.s32.max_atoms", sized[-1][0], "atoms", "the largest box that was tried" if sized[-1][0] == max(BOXES) else None)
     sized = [pair for pair in sized if pair[0] in SCALING]
