@@ -100,7 +100,8 @@ struct GemmForwardArgs {
 };
 
 /// dx = (dy w) . f'(pre) (+ dx): f is the activation that made this product's x, or none.
-/// silu: pre and dx are (m, k). swiglu: pre = [v | g] and dx = [dv | dg] are (m, 2 k).
+/// silu: pre and dx are (m, k). swiglu: pre = [v | g] and dx = [dv | dg] are (m, 2 k). dx may be
+/// pre itself, with the same leading dimension.
 struct GemmBackwardArgs {
   std::int64_t m = 0;
   const float* dy = nullptr;  ///< (m, n)

@@ -31,6 +31,9 @@ constexpr Parts kParts[] = {
     {"swiglu, bias, pre", kSwiglu, true, false, true, false, false, false},
     {"swiglu, everything", kSwiglu, true, true, true, true, false, false},
     {"swiglu, everything in place", kSwiglu, true, true, true, true, true, false},
+    {"addend, residual in place", kNone, true, true, false, true, true, false},
+    {"silu, bias, pre", kSilu, true, false, true, false, false, false},
+    {"silu, addend in place", kSilu, true, true, true, false, true, false},
 };
 
 /// Each for a tile of another shape, on a device of 132 multiprocessors.
@@ -59,14 +62,15 @@ Outputs run_forward(GemmContext& gemm, GemmMethod method, const Parts& parts, co
   const std::int64_t m = in.x.rows, out = in.residual.cols, blocks = (out + 63) / 64;
   const GemmWeight weight =
       pack(gemm, method, in.w, parts.activation, parts.bias ? in.bias.values.data() : nullptr);
-  const bool pre_in_place = parts.in_place && parts.addend;
+  const bool pre_in_place = parts.in_place && parts.addend && parts.pre;
+  const bool y_in_place = parts.in_place && parts.residual;
   const DeviceMatrix x(in.x, layout), statistics(m, 2 * blocks);
   const DeviceMatrix addend = if_used(parts.addend, in.addend, layout);
   const DeviceMatrix residual = if_used(parts.residual, in.residual, layout);
   const DeviceMatrix fresh_pre = if_used(parts.pre && !pre_in_place, m, in.w.rows, layout);
-  const DeviceMatrix fresh_y = if_used(!parts.in_place, m, out, layout);
+  const DeviceMatrix fresh_y = if_used(!y_in_place, m, out, layout);
   const DeviceMatrix& pre = pre_in_place ? addend : fresh_pre;
-  const DeviceMatrix& y = parts.in_place ? residual : fresh_y;
+  const DeviceMatrix& y = y_in_place ? residual : fresh_y;
   const Workspace workspace(gemm, weight, m);
   GemmForwardArgs args{.m = m,
                        .x = x.data(),
@@ -220,7 +224,7 @@ TEST_P(GemmEpilogue, SmallForwardLayouts) {
 TEST_P(GemmEpilogue, LargeForward) {
   if (method() == GemmMethod::fp32) GTEST_SKIP() << "cuBLAS may sum many rows in another order";
   for (const GemmShape& s : kLarge) {
-    for (const Parts& parts : {kParts[5], kParts[9], kParts[12]}) many_equal_few(parts, s);
+    for (const int i : {3, 5, 9, 11, 12, 14, 15, 16}) many_equal_few(kParts[i], s);
   }
 }
 

@@ -101,12 +101,15 @@ class GemmPlanesChains : public PlanesTest {
   }
 
   HostMatrix run(const GemmWeight& weight, const BackwardInputs& in, GemmActivation activation,
-                 bool add, const Form& form, const Planes* dx_planes) {
-    const DeviceMatrix dx(in.before);
+                 bool add, const Form& form, const Planes* dx_planes, bool in_place = false) {
+    const DeviceMatrix dx(in_place ? in.pre.download() : in.before);
     const Workspace workspace(gemm(), weight, in.m);
     GemmBackwardArgs args{.m = in.m, .activation = activation, .add = add};
     args.workspace = workspace.data();
-    if (activation != GemmActivation::none) args.pre = in.pre.data(), args.ld_pre = in.width;
+    if (activation != GemmActivation::none) {
+      args.pre = in_place ? dx.data() : in.pre.data();
+      args.ld_pre = in.width;
+    }
     if (form.from_planes) args.dy_planes = in.dy_planes.get();
     if (!form.from_planes) args.dy = in.dy.data(), args.ldy = in.dy.stride();
     if (form.out != Form::planes || add) args.dx = dx.data(), args.ldx = in.width;
@@ -139,6 +142,11 @@ class GemmPlanesChains : public PlanesTest {
       const HostMatrix dx = run(first, in, activation, add, form, &dx_planes);
       EXPECT_TRUE((form.out == Form::planes && !add) || equal_bits(dx, plain)) << what;
       EXPECT_TRUE(equal_bits(backward_from(second, dx_planes, s.m), wanted)) << what;
+      if (activation == GemmActivation::none || form.out == Form::planes) continue;
+      const Planes beside = planes(s.m, width);
+      EXPECT_TRUE(equal_bits(run(first, in, activation, add, form, &beside, true), plain))
+          << what << ", dx is pre";
+      EXPECT_TRUE(equal_bits(backward_from(second, beside, s.m), wanted)) << what << ", dx is pre";
     }
   }
 };

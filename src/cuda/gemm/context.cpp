@@ -19,10 +19,10 @@ std::int64_t round_up(std::int64_t a, std::int64_t b) {
 
 void prepare_kernels(GemmMethod method, KernelFamily family) {
   for (const auto direction : {Direction::forward, Direction::backward}) {
-    for (const auto kind : {EpilogueKind::linear, EpilogueKind::bare, EpilogueKind::swiglu,
-                            EpilogueKind::swiglu_backward}) {
+    for (int i = 0; i < static_cast<int>(EpilogueKind::size_); ++i) {
+      const auto kind = static_cast<EpilogueKind>(i);
       for (const Kernel& kernel : find_kernels(method, family, direction, kind)) prepare(kernel);
-      if (family != KernelFamily::sm90 || !has_planes(method)) continue;
+      if (family != KernelFamily::sm90 || !has_planes(method) || general(kind) != kind) continue;
       for (const Form form : {Form{true, false}, Form{false, true}, Form{true, true}}) {
         for (const Kernel& kernel : find_planes_kernels(method, form, direction, kind)) {
           prepare(kernel);

@@ -33,7 +33,9 @@ struct EpilogueArgs {
   DeviceMatrix<const float> before;  ///< backward: the pre-activation that made this product's x
   float* statistics = nullptr;       ///< (m, ceil(out / 64), 2)
   unsigned long long* bad_row = nullptr;
-  SplitOperand planes;  ///< y in planes, besides or instead of y
+  SplitOperand planes;      ///< y in planes, besides or instead of y
+  bool pre_staged = false;  ///< pre leaves through the copy engine, too
+  int staged_columns = 0;   ///< of y, if not n
 };
 
 }  // namespace trine::cuda

@@ -90,6 +90,10 @@ void run_epilogue(EpilogueKind kind, const float* z, std::int64_t ldz, const Epi
       return launch<SwigluEpilogue>(z, ldz, true, args, stream);
     case EpilogueKind::swiglu_backward:
       return launch<SwigluBackwardEpilogue>(z, ldz, false, args, stream);
+    default:
+      throw Error(
+          ErrorCode::usage,
+          "this epilogue is no pass of its own (Hopper kernels have it), give its general kind");
   }
 }
 

@@ -41,7 +41,12 @@ Tables tables_of(GemmMethod method) {
 KernelsByTile find_kernels(GemmMethod method, KernelFamily family, Direction direction,
                            EpilogueKind epilogue) {
   const Tables tables = tables_of(method);
-  return (family == KernelFamily::sm90 ? tables.sm90 : tables.sm80)(direction, epilogue);
+  const bool hopper = family == KernelFamily::sm90;
+  KernelsByTile kernels = (hopper ? tables.sm90 : tables.sm80)(direction, general(epilogue));
+  if (hopper && method == GemmMethod::fp16x3 && general(epilogue) != epilogue) {
+    kernels[static_cast<int>(TileKind::broad)] = sm90_fp16x3_follow(direction, epilogue);
+  }
+  return kernels;
 }
 
 KernelsByTile find_planes_kernels(GemmMethod method, Form form, Direction direction,

@@ -24,8 +24,27 @@ enum class TileKind {
 inline constexpr int kTileKinds = 7;
 inline constexpr int kWidestTile = 256;  ///< columns, `held` aside
 
-/// bare: linear with nothing but a bias, results through the copy engine (Hopper).
-enum class EpilogueKind { linear, bare, swiglu, swiglu_backward };
+enum class EpilogueKind {
+  linear,
+  bare,  ///< linear with nothing but a bias, results through the copy engine (Hopper)
+  swiglu,
+  swiglu_backward,
+  // The same where blocks of 64 columns are whole and rows start at multiples of 16 bytes, and with
+  // what the name says and a bias only (epilogue_follow.cuh). `general` names the kind above.
+  residual,  ///< also what the input gradient is added to
+  addend_residual,
+  silu,  ///< with or without a pre, and the next
+  addend_silu,
+  silu_backward,
+  swiglu_alone,
+  swiglu_backward_alone,
+  size_
+};
+constexpr EpilogueKind general(EpilogueKind kind) {
+  if (kind == EpilogueKind::swiglu_alone) return EpilogueKind::swiglu;
+  if (kind == EpilogueKind::swiglu_backward_alone) return EpilogueKind::swiglu_backward;
+  return kind >= EpilogueKind::residual ? EpilogueKind::linear : kind;
+}
 enum class Direction { forward, backward };
 
 struct Kernel {
@@ -43,7 +62,7 @@ struct Kernel {
 using KernelsByTile = std::array<Kernel, kTileKinds>;
 
 /// Kernels with copy engine and wgmma; arguments (CUtensorMap of x, of y, Product,
-/// EpilogueArgs).
+/// EpilogueArgs, CUtensorMap of pre), the last one for `sm90_fp16x3_follow` alone.
 KernelsByTile sm90_tf32(Direction, EpilogueKind);
 KernelsByTile sm90_tf32x3(Direction, EpilogueKind);
 KernelsByTile sm90_bf16(Direction, EpilogueKind);
@@ -52,6 +71,8 @@ KernelsByTile sm90_bf16x6(Direction, EpilogueKind);
 KernelsByTile sm90_bf16x9(Direction, EpilogueKind);
 KernelsByTile sm90_fp16(Direction, EpilogueKind);
 KernelsByTile sm90_fp16x3(Direction, EpilogueKind);
+/// The broad tile for those kinds that `general` maps to others.
+Kernel sm90_fp16x3_follow(Direction, EpilogueKind);
 
 /// Kernels with asynchronous copies and mma.sync; arguments (LeftOperand, Product, EpilogueArgs).
 KernelsByTile sm80_tf32(Direction, EpilogueKind);

@@ -79,7 +79,12 @@ struct Grid {
 /// For Hopper's staged stores.
 CUtensorMap describe_result(const EpilogueArgs& args) {
   if (!args.staged) return {};
-  return describe_rows({args.y.data, args.y.stride, args.n, 1, args.n}, args.m, kStagedRows);
+  const int columns = args.staged_columns ? args.staged_columns : args.n;
+  return describe_rows({args.y.data, args.y.stride, columns, 1, columns}, args.m, kStagedRows);
+}
+CUtensorMap describe_pre(const EpilogueArgs& args) {
+  if (!args.pre_staged || !args.pre.data) return {};
+  return describe_rows({args.pre.data, args.pre.stride, args.n, 1, args.n}, args.m, kStagedRows);
 }
 
 void start(const Kernel& kernel, KernelFamily family, const Grid& grid, void** arguments,
@@ -152,7 +157,8 @@ void launch(const Kernel& kernel, KernelFamily family, const LeftOperand& x, std
   EpilogueArgs epilogue = args;
   if (family == KernelFamily::sm90) {
     CUtensorMap x_map = describe_rows(x, m, kernel.box_rows), y_map = describe_result(args);
-    void* arguments[] = {&x_map, &y_map, &grid.product, &epilogue};
+    CUtensorMap pre_map = describe_pre(args);
+    void* arguments[] = {&x_map, &y_map, &grid.product, &epilogue, &pre_map};
     start(kernel, family, grid, arguments, stream);
   } else {
     LeftOperand left = x;

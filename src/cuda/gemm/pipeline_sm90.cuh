@@ -96,13 +96,13 @@ __device__ __forceinline__ void set_up(Init init) {
   wait_for_kernel_before();
 }
 
-/// Every kernel's middle: one thread of the first warpgroup feeds, the others compute with the
-/// registers that it does not need.
-template <int kFeederRegisters, int kRegisters, class Feed, class Compute>
+/// Every kernel's middle: the first threads of the first warpgroup feed, the others compute with
+/// the registers that it does not need.
+template <int kFeederRegisters, int kRegisters, int kFeeders = 1, class Feed, class Compute>
 __device__ __forceinline__ void divide_work(Feed feed, Compute compute) {
   if (threadIdx.x < 128) {
     give_registers_back<kFeederRegisters>();
-    if (threadIdx.x == 0) feed();
+    if (threadIdx.x < kFeeders) feed();
   } else {
     take_registers<kRegisters>();
     compute();
@@ -239,6 +239,13 @@ __device__ __forceinline__ void promote(float (&sum)[T::kColumns / 2],
   }
 }
 
+/// Where a lane's four columns of row half `h` lie in a box that the copy engine takes: of its left
+/// (`i` 0) or right 16 columns.
+__device__ __forceinline__ std::uint32_t place_in_box(std::uint32_t box, int lane, int i, int h) {
+  const int r = row_in_group() % 16, quad = lane % 4;
+  return box + (r + 8 * h) * 128 + (((4 * i + quad) ^ (r % 8)) << 4);
+}
+
 /// Results leave through shared memory and the copy engine: a store from registers keeps them until
 /// it gets through the queue that products of the other warpgroup fill.
 struct Staging {
@@ -265,14 +272,11 @@ struct Staging {
     __syncwarp();
   }
   __device__ __forceinline__ void fill(const float4 (&z)[2][2], int box) const {
-    const int r = row_in_group() % 16, quad = lane % 4;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        store_shared_float4(
-            boxes + box * kBoxBytes + (r + 8 * h) * 128 + (((4 * i + quad) ^ (r % 8)) << 4),
-            z[i][h]);
+        store_shared_float4(place_in_box(boxes + box * kBoxBytes, lane, i, h), z[i][h]);
       }
     }
   }

@@ -145,6 +145,40 @@ __device__ __forceinline__ void bulk_load(std::uint32_t dst, const void* src, st
       : "memory");
 }
 
+/// Contiguous bytes to the L2 cache. 16-byte aligned.
+__device__ __forceinline__ void bulk_prefetch(const void* src, std::uint32_t bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(src), "r"(bytes) : "memory");
+}
+
+/// Reads that stay where they are written, past the L1 cache: for what is read once.
+__device__ __forceinline__ float4 load_global_float4(const float* p) {
+  float4 v;
+  asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "l"(p)
+               : "memory");
+  return v;
+}
+/// 16 bytes to shared memory without a register, there after wait_async_copies() of this thread.
+__device__ __forceinline__ void async_copy_16(std::uint32_t dst, const void* src) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(dst), "l"(src) : "memory");
+}
+__device__ __forceinline__ void wait_async_copies() {
+  asm volatile("cp.async.wait_all;" ::: "memory");
+}
+/// Four numbers of a bias, zeros if there is none.
+__device__ __forceinline__ float4 load_bias_float4(const float* bias, int column) {
+  float4 v;
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.u64 p, %4, 0;\nmov.f32 %0, 0f00000000;\n"
+      "mov.f32 %1, 0f00000000;\nmov.f32 %2, 0f00000000;\nmov.f32 %3, 0f00000000;\n"
+      "@p ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%5];\n}"
+      : "=&f"(v.x), "=&f"(v.y), "=&f"(v.z), "=&f"(v.w)
+      : "l"(bias), "l"(bias + column)
+      : "memory");
+  return v;
+}
+
 /// Contiguous bytes of this block's shared memory to another block's, completing on a barrier there
 /// (cluster_address).
 __device__ __forceinline__ void bulk_send(std::uint32_t dst, std::uint32_t src, std::uint32_t bytes,

@@ -48,6 +48,23 @@ bool is_bare(const EpilogueArgs& args) {
          !args.before.data && !args.statistics;
 }
 
+/// The kind that names all that follows the product, if there is one and it can be had.
+EpilogueKind narrow(EpilogueKind kind, const EpilogueArgs& args) {
+  if (args.n % 64 != 0 || args.whole_columns < args.n || args.statistics || args.planes.words) {
+    return kind;
+  }
+  const bool addend = args.addend.data, residual = args.residual.data, before = args.before.data;
+  if (kind == EpilogueKind::swiglu) return addend || residual ? kind : EpilogueKind::swiglu_alone;
+  if (kind == EpilogueKind::swiglu_backward) return EpilogueKind::swiglu_backward_alone;
+  if (args.silu) {
+    return residual || before ? kind : addend ? EpilogueKind::addend_silu : EpilogueKind::silu;
+  }
+  if (args.pre.data) return kind;
+  if (before) return addend || residual ? kind : EpilogueKind::silu_backward;
+  if (!residual) return kind;
+  return addend ? EpilogueKind::addend_residual : EpilogueKind::residual;
+}
+
 /// The epilogue's arrays from row `rows` on.
 void advance(EpilogueArgs& args, std::int64_t rows) {
   args.first_row += rows;
@@ -104,9 +121,15 @@ void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, con
   if (form.planes_in) w.chunks = split.slices / split.slices_per_chunk;  // the rest are zeros
   args.gain = w.gain;
   args.whole_columns = whole_columns(args, kind);
-  args.staged = family == KernelFamily::sm90 && kind == EpilogueKind::linear && args.y.wide &&
-                !form.planes_out;
+  const bool hopper = family == KernelFamily::sm90;
+  args.staged = hopper && kind == EpilogueKind::linear && args.y.wide && !form.planes_out;
   if (args.staged && is_bare(args)) kind = EpilogueKind::bare;
+  if (hopper && !form.planes_in && weight.method == GemmMethod::fp16x3) kind = narrow(kind, args);
+  if (kind != general(kind)) {
+    args.staged = args.pre_staged = true;
+    if (kind == EpilogueKind::swiglu_alone) args.staged_columns = args.n / 2;
+    if (kind == EpilogueKind::swiglu_backward_alone) args.staged_columns = 2 * args.n;
+  }
   const KernelsByTile kernels = form.planes_in || form.planes_out
                                     ? find_planes_kernels(weight.method, form, direction, kind)
                                     : find_kernels(weight.method, family, direction, kind);
