@@ -6,6 +6,7 @@ namespace trine::cuda {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int kAtOnce = 4;  // pairs of a lane that are on their way at a time
 
 __device__ void take_closer(Nearest& a, double distance, std::int64_t pair) {
   if (distance < a.distance || (distance == a.distance && pair < a.pair)) a = {distance, pair};
@@ -31,6 +32,31 @@ __device__ Nearest closest_of_block(Nearest found) {
   return found;
 }
 
+/// v of the pairs k, k + kWarp, ... below `end`.
+__device__ void pair_vectors(const BatchArrays& batch, const ListArrays& list, const double r_i[3],
+                             const double* cell, std::int64_t k, std::int64_t end,
+                             double (&v)[kAtOnce][3]) {
+  std::int32_t neighbor[kAtOnce] = {}, shift[kAtOnce][3] = {};
+  double r_j[kAtOnce][3];
+#pragma unroll
+  for (int n = 0; n < kAtOnce; ++n) {
+    const std::int64_t pair = k + n * kWarp;
+    if (pair >= end) break;
+    neighbor[n] = list.neighbor[pair];
+#pragma unroll
+    for (int c = 0; c < 3; ++c) shift[n][c] = list.shift[3 * pair + c];
+  }
+#pragma unroll
+  for (int n = 0; n < kAtOnce; ++n) {
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+      r_j[n][c] = batch.positions[3 * static_cast<std::int64_t>(neighbor[n]) + c];
+    }
+  }
+#pragma unroll
+  for (int n = 0; n < kAtOnce; ++n) pair_vector(r_i, r_j[n], shift[n], cell, v[n]);
+}
+
 template <bool with_closest>
 __global__ void __launch_bounds__(kRowThreads)
     measure(BatchArrays batch, ListArrays list, double* vector, double* distance,
@@ -42,18 +68,19 @@ __global__ void __launch_bounds__(kRowThreads)
     const double r_i[3] = {batch.positions[3 * i], batch.positions[3 * i + 1],
                            batch.positions[3 * i + 2]};
     const std::int64_t end = list.offsets[i + 1];
-    for (std::int64_t k = list.offsets[i] + threadIdx.x % kWarp; k < end; k += kWarp) {
-      const double* r = batch.positions + 3 * static_cast<std::int64_t>(list.neighbor[k]);
-      const double r_j[3] = {r[0], r[1], r[2]};
-      const std::int32_t shift[3] = {list.shift[3 * k], list.shift[3 * k + 1],
-                                     list.shift[3 * k + 2]};
-      double v[3];
-      pair_vector(r_i, r_j, shift, cell, v);
-      const double d = exact_sum(__dsqrt_rn(squared_norm(v)), 1e-15);
+    for (std::int64_t k = list.offsets[i] + threadIdx.x % kWarp; k < end; k += kAtOnce * kWarp) {
+      double v[kAtOnce][3];
+      pair_vectors(batch, list, r_i, cell, k, end, v);
 #pragma unroll
-      for (int c = 0; c < 3; ++c) vector[3 * k + c] = v[c];
-      distance[k] = d;
-      if (with_closest) take_closer(found, d, k);
+      for (int n = 0; n < kAtOnce; ++n) {
+        const std::int64_t pair = k + n * kWarp;
+        if (pair >= end) break;
+        const double d = exact_sum(__dsqrt_rn(squared_norm(v[n])), 1e-15);
+#pragma unroll
+        for (int c = 0; c < 3; ++c) vector[3 * pair + c] = v[n][c];
+        distance[pair] = d;
+        if (with_closest) take_closer(found, d, pair);
+      }
     }
   }
   if (with_closest) {

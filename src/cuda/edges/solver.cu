@@ -39,7 +39,7 @@ __device__ Count count_neighbors(const AdaptiveArrays& args, std::int64_t first,
 }
 
 /// Ten safeguarded Newton steps, converged or not, then one more: a better root finder would be
-/// another model.
+/// another model. A step that leaves every bit is followed by others that do so too.
 __global__ void __launch_bounds__(kRowThreads) solve(AdaptiveArrays args) {
   __shared__ double rooms[kRowsPerBlock][2 * kWarp];
   const std::int64_t i = row_of_warp();
@@ -47,14 +47,16 @@ __global__ void __launch_bounds__(kRowThreads) solve(AdaptiveArrays args) {
   double* room = rooms[threadIdx.x / kWarp];
   const std::int64_t first = args.offsets[i], end = args.offsets[i + 1];
   double low = 0, high = args.cutoff, rho = args.cutoff / 2;
+  Count n = count_neighbors(args, first, end, rho, room);
   for (int iteration = 0; iteration < 10; ++iteration) {
-    const Count n = count_neighbors(args, first, end, rho, room);
     const double excess = n.value - args.num_neighbors;
     (excess <= 0 ? low : high) = rho;
     const double newton = rho - excess / fmax(n.slope, kLeastSlope);
-    rho = low <= newton && newton <= high ? newton : (low + high) / 2;
+    const double next = low <= newton && newton <= high ? newton : (low + high) / 2;
+    if (next == rho) break;
+    rho = next;
+    n = count_neighbors(args, first, end, rho, room);
   }
-  const Count n = count_neighbors(args, first, end, rho, room);
   if (threadIdx.x % kWarp != 0) return;
   const double slope = fmax(n.slope, kLeastSlope);
   const double raw = rho - (n.value - args.num_neighbors) / slope;

@@ -8,7 +8,8 @@ namespace trine::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kRows = 8;  // per block, a warp each
+constexpr int kRows = 8;    // per block, a warp each
+constexpr int kAtOnce = 4;  // pairs of a lane
 
 /// Square of how far an atom may move. Rounding hides at most a tolerance each in the length of the
 /// pair then, in its length now, and in both displacements.
@@ -84,26 +85,36 @@ __device__ Row row_at(const BatchArrays& batch, const ListArrays& list, std::int
 }
 
 /// Calls `visit(within, neighbor, shift)` in all lanes at once, with consecutive pairs of the row.
+/// Several of each lane's pairs are on their way at a time.
 template <class Visit>
 __device__ void visit_row(const BatchArrays& batch, const ListArrays& list, const Row& row,
                           double cutoff, Visit&& visit) {
   const double most = exact_product(cutoff, cutoff);
-  for (std::int64_t chunk = row.first; chunk < row.end; chunk += kWarp) {
-    const std::int64_t k = chunk + threadIdx.x % kWarp;
-    std::int32_t neighbor = 0, shift[3] = {0, 0, 0};
-    bool within = false;
-    if (k < row.end) {
-      neighbor = list.neighbor[k];
-      double r_j[3], v[3];
+  for (std::int64_t chunk = row.first; chunk < row.end; chunk += kAtOnce * kWarp) {
+    std::int32_t neighbor[kAtOnce] = {}, shift[kAtOnce][3] = {};
+    double r_j[kAtOnce][3];
+#pragma unroll
+    for (int n = 0; n < kAtOnce; ++n) {
+      const std::int64_t k = chunk + n * kWarp + threadIdx.x % kWarp;
+      if (k >= row.end) continue;
+      neighbor[n] = list.neighbor[k];
+#pragma unroll
+      for (int c = 0; c < 3; ++c) shift[n][c] = list.shift[3 * k + c];
+    }
+#pragma unroll
+    for (int n = 0; n < kAtOnce; ++n) {
 #pragma unroll
       for (int c = 0; c < 3; ++c) {
-        shift[c] = list.shift[3 * k + c];
-        r_j[c] = batch.positions[3 * static_cast<std::int64_t>(neighbor) + c];
+        r_j[n][c] = batch.positions[3 * static_cast<std::int64_t>(neighbor[n]) + c];
       }
-      pair_vector(row.r, r_j, shift, row.cell, v);
-      within = squared_norm(v) <= most;
     }
-    visit(within, neighbor, shift);
+#pragma unroll
+    for (int n = 0; n < kAtOnce; ++n) {
+      double v[3];
+      pair_vector(row.r, r_j[n], shift[n], row.cell, v);
+      const bool exists = chunk + n * kWarp + threadIdx.x % kWarp < row.end;
+      visit(exists && squared_norm(v) <= most, neighbor[n], shift[n]);
+    }
   }
 }
 
