@@ -115,6 +115,7 @@ void combine_backward(const CombineBackwardArgs<Real, kHost>& a, Threads<Real>& 
     joined_row(a.forward, r, x);
     std::fill_n(dx, n.width, Real(0));
     kernels<Real>().norm_backward(n, x, a.dy.row(r), dx);
+    if (a.before.data != a.d_self.data) std::copy_n(a.before.row(r), width, a.d_self.row(r));
     kernels<Real>().axpby(width, 1, dx, 1, a.d_self.row(r));
     std::copy_n(dx + width, width, a.d_reverse.row(r));
   });

@@ -47,9 +47,10 @@ struct CombineArgs {
 template <class Real, MemSpace S>
 struct CombineBackwardArgs {
   CombineArgs<Real, S> forward;
-  Matrix<const Real, S> dy;   ///< (rows, 2C)
-  Matrix<Real, S> d_self;     ///< (rows, C) accumulated
-  Matrix<Real, S> d_reverse;  ///< (rows, C) out
+  Matrix<const Real, S> dy;      ///< (rows, 2C)
+  Matrix<const Real, S> before;  ///< (rows, C) what d_self is added to; may be d_self
+  Matrix<Real, S> d_self;        ///< (rows, C) out
+  Matrix<Real, S> d_reverse;     ///< (rows, C) out
 };
 
 /// y_e = a x_e + b z_rev(e): the only step, with CombineArgs, that reads another centre's rows.

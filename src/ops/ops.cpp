@@ -120,6 +120,7 @@ void Ops<Real, S>::combine(const CombineArgs<Real, S>& a) {
 template <class Real, MemSpace S>
 void Ops<Real, S>::combine_backward(const CombineBackwardArgs<Real, S>& a) {
   TRINE_ASSERT(is(a.dy, a.dy.rows, 2 * a.forward.message.cols));
+  TRINE_ASSERT(is(a.before, a.dy.rows, a.forward.message.cols));
   TRINE_ASSERT(is(a.d_self, a.dy.rows, a.forward.message.cols));
   TRINE_ASSERT(is(a.d_reverse, a.dy.rows, a.forward.message.cols));
   do_combine_backward(a);

@@ -51,7 +51,13 @@ Tables combine(Device<Real>& device, const Combination<Real>& c, std::int64_t fi
       first,
       y.matrix()};
   device.combine(forward);
-  device.combine_backward({forward, dy.matrix(), d_self.matrix(), d_reverse.matrix()});
+  const Guarded<Real> elsewhere(count, c.message.cols, gap), again(count, c.message.cols, gap);
+  device.combine_backward(
+      {forward, dy.matrix(), d_self.matrix(), elsewhere.matrix(), again.matrix()});
+  device.combine_backward(
+      {forward, dy.matrix(), d_self.matrix(), d_self.matrix(), d_reverse.matrix()});
+  expect_same_bits(collect("apart", elsewhere, again), collect("in place", d_self, d_reverse),
+                   "d_self apart from what it is added to");
   return collect("combine", y, d_self, d_reverse);
 }
 

@@ -152,11 +152,11 @@ __global__ void __launch_bounds__(Shape::kThreads)
 
 /// With xh the normalised row and g = dy weight: inverse (g - xh mean(g xh)), and for LayerNorm
 /// also
-/// - inverse mean(g). The first `added` columns of dx are added to.
+/// - inverse mean(g). The first `added` columns are added to those of `old`, which may be dx.
 template <class Shape, class Real, class Source, class Target>
 __global__ void __launch_bounds__(Shape::kThreads)
     norm_rows_backward(NormOfRows<Real> n, std::int64_t rows, Source x, PlainRows<const Real> dy,
-                       Target dx, int added) {
+                       PlainRows<const Real> old, Target dx, int added) {
   constexpr int kLanes = Shape::kLanes, kGroups = Shape::kGroups;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const std::int64_t r = row_of_thread<Shape>();
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
     load_row<kLanes>(x.row(r), lane, n.cols, wide, xh);
     load_row<kLanes>(dy.row(r), lane, n.cols, wide, g);
     load_row<kLanes>(RowPointer<const Real>{n.weight}, lane, n.cols, wide, weight);
-    load_row<kLanes>(dx.row(r), lane, added, wide, before);
+    load_row<kLanes>(old.row(r), lane, added, wide, before);
   };
   n.wide ? load(true) : load(false);
   const Real inverse = normalise<kLanes>(n, lane, xh);
@@ -201,12 +201,13 @@ void run(const char* what, const NormOfRows<Real>& n, const Source& x,
 
 template <class Real, class Source, class Target>
 void run_backward(const char* what, const NormOfRows<Real>& n, const Source& x,
-                  const Matrix<const Real, kDevice>& dy, const Target& dx, int added,
-                  cudaStream_t stream) {
+                  const Matrix<const Real, kDevice>& dy, const Matrix<const Real, kDevice>& old,
+                  const Target& dx, int added, cudaStream_t stream) {
   with_shape(n.cols, [&](auto shape) {
     using Shape = decltype(shape);
     launch(what, norm_rows_backward<Shape, Real, Source, Target>, divide_up(dy.rows, Shape::kRows),
-           Shape::kThreads, 0, stream, n, dy.rows, x, PlainRows<const Real>(dy), dx, added);
+           Shape::kThreads, 0, stream, n, dy.rows, x, PlainRows<const Real>(dy),
+           PlainRows<const Real>(old), dx, added);
   });
 }
 
@@ -221,7 +222,7 @@ void norm(const NormArgs<Real, kDevice>& a, cudaStream_t stream) {
 template <class Real>
 void norm_backward(const NormBackwardArgs<Real, kDevice>& a, cudaStream_t stream) {
   const NormOfRows<Real> n(a.norm, is_wide(a.x) && is_wide(a.dy) && is_wide(a.dx));
-  run_backward("norm, backward", n, PlainRows<const Real>(a.x), a.dy, PlainRows<Real>(a.dx),
+  run_backward("norm, backward", n, PlainRows<const Real>(a.x), a.dy, a.dx, PlainRows<Real>(a.dx),
                a.write == Write::add ? n.cols : 0, stream);
 }
 
@@ -234,10 +235,11 @@ void combine(const CombineArgs<Real, kDevice>& a, cudaStream_t stream) {
 template <class Real>
 void combine_backward(const CombineBackwardArgs<Real, kDevice>& a, cudaStream_t stream) {
   const NormOfRows<Real> n(a.forward.norm, is_wide(a.forward.message) && is_wide(a.dy) &&
-                                               is_wide(a.d_self) && is_wide(a.d_reverse));
+                                               is_wide(a.before) && is_wide(a.d_self) &&
+                                               is_wide(a.d_reverse));
   const JoinedRows<Real> x(a.forward);
   const SplitRows<Real> dx{PlainRows<Real>(a.d_self), PlainRows<Real>(a.d_reverse), x.half};
-  run_backward("combine messages, backward", n, x, a.dy, dx, x.half, stream);
+  run_backward("combine messages, backward", n, x, a.dy, a.before, dx, x.half, stream);
 }
 
 #define TRINE_INSTANTIATE(Real)                                                      \

@@ -96,6 +96,7 @@ void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>&
   b.ops.linear_backward({.dy = dz, .weight = w.combine_in.get(), .pre = {}, .dx = d_joined});
   b.ops.combine_backward({{w.combine_norm.parameters(), all_edges, reverse, b.chunk.first_edge, {}},
                           d_joined,
+                          d_message,
                           d_self,
                           d_reverse});
 }

@@ -34,8 +34,8 @@ void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& 
                      Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
                      LayerTape<Real, S>& tape, Matrix<Real, S> message);
 
-/// Gradient of the combination: adds to d_self (the chunk's own e) and writes d_reverse (that of
-/// e_rev).
+/// Gradient of the combination: d_self = d_message + what comes through the combination for the
+/// chunk's own e; d_reverse is for e_rev.
 template <class Real, MemSpace S>
 void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                       Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,

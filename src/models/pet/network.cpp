@@ -240,7 +240,6 @@ void Network<Real, S>::Pass::combination_gradient(std::size_t layer) {
   }
   const auto& w = weights_.layers[layer];
   const Matrix<const Real, S> edges(all_.edge[layer]);
-  copy(all_.d_message, all_.d_edge);
   for_each_chunk(layer, [&](const auto& b, auto& tape) {
     if (policy_ == TapePolicy::recompute) {
       // Only the pre-activation is wanted; the message it adds to is a throw-away.
