@@ -206,7 +206,8 @@ void Network<Real, S>::Pass::forward(std::vector<Prediction<Real, S>>& predictio
     ops_.set_zero(bytes_of(all_.d_weight));
     ops_.set_zero(bytes_of(all_.d_weight_mask));
     ops_.set_zero(bytes_of(all_.d_vector));
-    ops_.set_zero(bytes_of(all_.d_message));
+    // The feedforward featurizer's readout writes it.
+    if (residual()) ops_.set_zero(bytes_of(all_.d_message));
   }
   ops_.gather_rows(
       {weights_.edge_embedding.matrix(), in_.edge_species, Write::overwrite, all_.message});
