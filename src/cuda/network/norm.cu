@@ -222,7 +222,8 @@ void norm(const NormArgs<Real, kDevice>& a, cudaStream_t stream) {
 template <class Real>
 void norm_backward(const NormBackwardArgs<Real, kDevice>& a, cudaStream_t stream) {
   const NormOfRows<Real> n(a.norm, is_wide(a.x) && is_wide(a.dy) && is_wide(a.dx));
-  run_backward("norm, backward", n, PlainRows<const Real>(a.x), a.dy, a.dx, PlainRows<Real>(a.dx),
+  run_backward("norm, backward", n, PlainRows<const Real>(a.x), a.dy,
+               Matrix<const Real, kDevice>(a.dx), PlainRows<Real>(a.dx),
                a.write == Write::add ? n.cols : 0, stream);
 }
 
