@@ -28,12 +28,14 @@ void gnn_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
   const auto tokens_of = [&](std::size_t a) {
     return a < tape.transformers.size() ? b.edges(tape.transformers[a].x) : edge_out;
   };
-  b.ops.linear({.x = y,
-                .weight = w.compress_out.get(),
-                .addend = {},
-                .pre = {},
-                .residual = {},
-                .y = tokens_of(0)});
+  if (const auto tokens = tokens_of(0); !tokens.empty()) {
+    b.ops.linear({.x = y,
+                  .weight = w.compress_out.get(),
+                  .addend = {},
+                  .pre = {},
+                  .residual = {},
+                  .y = tokens});
+  }
   for (std::size_t a = 0; a < w.transformers.size(); ++a) {
     transformer_forward(b, w.transformers[a], tape.transformers[a], node, tokens_of(a + 1));
   }
@@ -61,9 +63,9 @@ void gnn_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
 }
 
 template <class Real, MemSpace S>
-void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
-                     Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
-                     LayerTape<Real, S>& tape, Matrix<Real, S> message) {
+Matrix<Real, S> combine_hidden(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
+                               Matrix<const Real, S> all_edges,
+                               Vector<const std::int64_t, S> reverse, LayerTape<Real, S>& tape) {
   const auto joined = b.scratch.pair[0], hidden = b.scratch.pair[1];
   b.ops.combine({w.combine_norm.parameters(), all_edges, reverse, b.chunk.first_edge, joined});
   b.ops.linear({.x = joined,
@@ -72,6 +74,14 @@ void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& 
                 .pre = tape.combine_pre,
                 .residual = {},
                 .y = hidden});
+  return hidden;
+}
+
+template <class Real, MemSpace S>
+void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
+                     Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
+                     LayerTape<Real, S>& tape, Matrix<Real, S> message) {
+  const auto hidden = combine_hidden(b, w, all_edges, reverse, tape);
   const auto own = all_edges.slice_rows(b.chunk.first_edge, b.chunk.edges);
   b.ops.linear({.x = hidden,
                 .weight = w.combine_out.get(),
@@ -108,6 +118,9 @@ void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>&
   template void gnn_backward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,            \
                              const ChunkEdges<S>&, const LayerTape<Real, S>&, Matrix<Real, S>,    \
                              Matrix<Real, S>, Matrix<Real, S>, Vector<Real, S>, Vector<Vec3, S>); \
+  template Matrix<Real, S> combine_hidden(const BlockContext<Real, S>&,                           \
+                                          const GnnWeights<Real, S>&, Matrix<const Real, S>,      \
+                                          Vector<const std::int64_t, S>, LayerTape<Real, S>&);    \
   template void combine_forward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,         \
                                 Matrix<const Real, S>, Vector<const std::int64_t, S>,             \
                                 LayerTape<Real, S>&, Matrix<Real, S>);                            \

@@ -13,7 +13,8 @@ struct ChunkEdges {
   Vector<const std::int32_t, S> species;  ///< [E] species index of the neighbour
 };
 
-/// From messages (E, C) and node states (N, D, replaced) to edge features (E, C).
+/// From messages (E, C) and node states (N, D, replaced) to edge features (E, C), which may be
+/// empty where only the tape is wanted.
 template <class Real, MemSpace S>
 void gnn_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                  const ChunkEdges<S>& edges, Matrix<const Real, S> message,
@@ -27,8 +28,14 @@ void gnn_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                   Matrix<Real, S> d_node, Matrix<Real, S> d_edge, Matrix<Real, S> d_message,
                   Vector<Real, S> d_weight, Vector<Vec3, S> d_vector);
 
-/// message += e + combination(LayerNorm([e ; e_rev])) for the chunk's edges; `all_edges` are those
-/// of the batch.
+/// The combination up to its activation: fills the tape and returns the hidden features (E, 2C).
+/// `all_edges` are those of the batch.
+template <class Real, MemSpace S>
+Matrix<Real, S> combine_hidden(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
+                               Matrix<const Real, S> all_edges,
+                               Vector<const std::int64_t, S> reverse, LayerTape<Real, S>& tape);
+
+/// message += e + combination(LayerNorm([e ; e_rev])) for the chunk's edges.
 template <class Real, MemSpace S>
 void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                      Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,

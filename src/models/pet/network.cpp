@@ -243,9 +243,7 @@ void Network<Real, S>::Pass::combination_gradient(std::size_t layer) {
   const Matrix<const Real, S> edges(all_.edge[layer]);
   for_each_chunk(layer, [&](const auto& b, auto& tape) {
     if (policy_ == TapePolicy::recompute) {
-      // Only the pre-activation is wanted; the message it adds to is a throw-away.
-      const auto unused = b.scratch.edge_out;
-      combine_forward(b, w, edges, in_.reverse, tape, unused);
+      combine_hidden(b, w, edges, in_.reverse, tape);
     }
     combine_backward(b, w, edges, in_.reverse, tape,
                      Matrix<const Real, S>(edge_rows(all_.d_message, b.chunk)),
@@ -263,7 +261,7 @@ void Network<Real, S>::Pass::gnn_gradient(std::size_t layer, Matrix<Real, S> d_n
       const auto node = b.scratch.node[1];
       copy(node_rows(all_.node_in[layer], c), node);
       gnn_forward(b, w, edges_of(c), Matrix<const Real, S>(edge_rows(all_.message_in[layer], c)),
-                  tape, node, b.scratch.edge_out);
+                  tape, node, {});
     }
     gnn_backward(b, w, edges_of(c), tape, node_rows(d_node, c), edge_rows(all_.d_edge, c),
                  edge_rows(all_.d_message, c), all_.d_weight_mask.slice(c.first_edge, c.edges),

@@ -95,7 +95,7 @@ void contract_backward(const BlockContext<Real, S>& b, const TransformerWeights<
   }
 }
 
-/// y = x + w_out(activation(w_in(in)))
+/// y = x + w_out(activation(w_in(in))), or the tape alone.
 template <class Real, MemSpace S>
 void mlp_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                  const TransformerTape<Real, S>& tape, Matrix<const Real, S> in,
@@ -107,6 +107,7 @@ void mlp_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, 
                 .pre = tape.mlp_pre,
                 .residual = {},
                 .y = hidden});
+  if (y.empty()) return;
   b.ops.linear(
       {.x = hidden, .weight = w.mlp_out.get(), .addend = {}, .pre = {}, .residual = {x}, .y = y});
 }
@@ -211,7 +212,9 @@ void post_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Re
                 .y = tape.attended});
   b.ops.norm({w.attention_norm.parameters(), tape.attended, x1});
   mlp_forward(b, w, tape, Matrix<const Real, S>(x1), Matrix<const Real, S>(x1), tape.mlp_sum);
-  b.ops.norm({w.mlp_norm.parameters(), b.edges(tape.mlp_sum), edge_out});
+  if (!edge_out.empty()) {
+    b.ops.norm({w.mlp_norm.parameters(), b.edges(tape.mlp_sum), edge_out});
+  }
   const auto x2_node = b.scratch.node_small[0];
   b.ops.norm({w.mlp_norm.parameters(), b.nodes(tape.mlp_sum), x2_node});
   node_forward(b, w, tape, Matrix<const Real, S>(x2_node), node);

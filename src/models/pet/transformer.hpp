@@ -24,7 +24,8 @@ struct BlockContext {
 };
 
 /// The edge rows of `tape.x` hold the edge tokens that enter. `node` (N, D) is replaced by the node
-/// state that leaves; `edge_out` (E, C) receives the edge tokens.
+/// state that leaves; `edge_out` (E, C) receives the edge tokens, and may be empty where only the
+/// tape is wanted.
 template <class Real, MemSpace S>
 void transformer_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                          TransformerTape<Real, S>& tape, Matrix<Real, S> node,

@@ -88,13 +88,11 @@ struct ChunkScratch {
   Matrix<Real, S> node_wide;      ///< (N, 2D)
   Matrix<Real, S> head_node[4];   ///< (N, d_head)
   Matrix<Real, S> head_edge[4];   ///< (E, d_head)
-  Matrix<Real, S> edge_out;       ///< (E, C) edges of a recomputed layer, not used further
 
   ChunkScratch(Arena<S>& arena, const PetConfig& c, const Chunk& chunk)
       : token_qkv(arena.template matrix<Real>(chunk.tokens(), 3 * c.d_pet)),
         hidden(arena.template matrix<Real>(chunk.tokens(), c.d_feedforward)),
-        node_wide(arena.template matrix<Real>(chunk.atoms, 2 * c.d_node)),
-        edge_out(arena.template matrix<Real>(chunk.edges, c.d_pet)) {
+        node_wide(arena.template matrix<Real>(chunk.atoms, 2 * c.d_node)) {
     for (auto& m : token) m = arena.template matrix<Real>(chunk.tokens(), c.d_pet);
     for (auto& m : pair) m = arena.template matrix<Real>(chunk.edges, 2 * c.d_pet);
     for (auto& m : node_small) m = arena.template matrix<Real>(chunk.atoms, c.d_pet);
