@@ -8,7 +8,7 @@
 #pragma once
 
 #include "cuda/gemm/epilogue.cuh"
-#include "cuda/gemm/ptx.cuh"
+#include "cuda/gemm/ptx_sm90.cuh"
 
 namespace trine::cuda {
 
@@ -72,6 +72,24 @@ struct Others {
       }
     }
   }
+  /// What strip `strip` needs, matrices from their boxes.
+  template <class Boxes>
+  __device__ __forceinline__ void take_strip(const EpilogueArgs& a, const FollowPlace& at,
+                                             const Boxes& boxes, int strip) {
+#pragma unroll
+    for (int j = 0; j < Epilogue::kMatrices; ++j) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        of[j][strip][h] = load_shared_float4(boxes.place(2 * j + strip / 2, strip % 2, h));
+      }
+    }
+    if constexpr (Epilogue::kBias) {
+#pragma unroll
+      for (int group = strip; group < 4; group += Epilogue::kStrips) {
+        bias[group] = load_cached_bias_float4(a.bias, Epilogue::bias_column(a, at, group));
+      }
+    }
+  }
   __device__ __forceinline__ void read_bias(const EpilogueArgs& a, const FollowPlace& at) {
     if constexpr (Epilogue::kBias) {
 #pragma unroll
@@ -117,6 +135,8 @@ struct LinearFollow {
   static constexpr int kMatrices = kAddend + kResidual + kBefore;  ///< that are read
   static constexpr bool kBias = kBiasT;
   static constexpr int kBoxes = kSilu ? 4 : 2;
+  static constexpr int kStrips = 4;       ///< of 16 columns, each with all that it needs
+  static constexpr bool kTight = !kBias;  ///< strips are better read one by one
 
   __device__ static __forceinline__ DeviceMatrix<const float> matrix(const EpilogueArgs& a, int i) {
     if (kAddend && i == 0) return a.addend;
@@ -133,26 +153,30 @@ struct LinearFollow {
                                                 const Others<LinearFollow>& others,
                                                 const Boxes& boxes, int half) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int group = 2 * half + i;
-      const float4 bias = kBias ? others.bias[group] : make_float4(0, 0, 0, 0);
-      float4 z[2];
+    for (int i = 0; i < 2; ++i) strip(d, a, others, boxes, 2 * half + i);
+  }
+  /// 16 columns.
+  template <class Boxes>
+  __device__ static __forceinline__ void strip(const float (&d)[32], const EpilogueArgs& a,
+                                               const Others<LinearFollow>& others,
+                                               const Boxes& boxes, int group) {
+    const float4 bias = kBias ? others.bias[group] : make_float4(0, 0, 0, 0);
+    float4 z[2];
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        float4& v = z[h];
-        v = map4(group4(d, group, h), bias, [&](float x, float b) { return fmaf(x, a.gain, b); });
-        if constexpr (kAddend) v = add4(v, others.of[0][group][h]);
-        if constexpr (kBefore) {
-          v = map4(v, others.of[0][group][h], [](float x, float q) { return x * silu_slope(q); });
-        }
-        if constexpr (kResidual) v = add4(v, others.of[kMatrices - 1][group][h]);
+    for (int h = 0; h < 2; ++h) {
+      float4& v = z[h];
+      v = map4(group4(d, group, h), bias, [&](float x, float b) { return fmaf(x, a.gain, b); });
+      if constexpr (kAddend) v = add4(v, others.of[0][group][h]);
+      if constexpr (kBefore) {
+        v = map4(v, others.of[0][group][h], [](float x, float q) { return x * silu_slope(q); });
       }
-      boxes.fill(z, half, i);
-      if constexpr (kSilu) {
+      if constexpr (kResidual) v = add4(v, others.of[kMatrices - 1][group][h]);
+    }
+    boxes.fill(z, group / 2, group % 2);
+    if constexpr (kSilu) {
 #pragma unroll
-        for (int h = 0; h < 2; ++h) z[h] = map4(z[h], [](float x) { return x * sigmoid(x); });
-        boxes.fill(z, 2 + half, i);
-      }
+      for (int h = 0; h < 2; ++h) z[h] = map4(z[h], [](float x) { return x * sigmoid(x); });
+      boxes.fill(z, 2 + group / 2, group % 2);
     }
   }
   /// Block `block` of 64 columns leaves its boxes.
@@ -174,6 +198,8 @@ struct SwigluFollow {
   static constexpr int kMatrices = 0;
   static constexpr bool kBias = true;
   static constexpr int kBoxes = 3;
+  static constexpr int kStrips = 2;  ///< of 16 columns of v and of their gates
+  static constexpr bool kTight = false;
 
   __device__ static __forceinline__ DeviceMatrix<const float> matrix(const EpilogueArgs&, int) {
     return {};
@@ -190,21 +216,25 @@ struct SwigluFollow {
                                                 const Boxes& boxes, int half) {
     if (half == 0) return;
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      float4 z[2][2], y[2];
+    for (int i = 0; i < 2; ++i) strip(d, a, others, boxes, i);
+  }
+  template <class Boxes>
+  __device__ static __forceinline__ void strip(const float (&d)[32], const EpilogueArgs& a,
+                                               const Others<SwigluFollow>& others,
+                                               const Boxes& boxes, int i) {
+    float4 z[2][2], y[2];
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
+    for (int h = 0; h < 2; ++h) {
 #pragma unroll
-        for (int gate = 0; gate < 2; ++gate) {
-          z[gate][h] = map4(group4(d, i + 2 * gate, h), others.bias[i + 2 * gate],
-                            [&](float x, float b) { return fmaf(x, a.gain, b); });
-        }
-        y[h] = map4(z[0][h], z[1][h], [](float v, float g) { return v * sigmoid(g); });
+      for (int gate = 0; gate < 2; ++gate) {
+        z[gate][h] = map4(group4(d, i + 2 * gate, h), others.bias[i + 2 * gate],
+                          [&](float x, float b) { return fmaf(x, a.gain, b); });
       }
-      boxes.fill(z[0], 0, i);
-      boxes.fill(z[1], 1, i);
-      boxes.fill(y, 2, i);
+      y[h] = map4(z[0][h], z[1][h], [](float v, float g) { return v * sigmoid(g); });
     }
+    boxes.fill(z[0], 0, i);
+    boxes.fill(z[1], 1, i);
+    boxes.fill(y, 2, i);
   }
   template <class Boxes>
   __device__ static __forceinline__ void leave(const EpilogueArgs& a, const Boxes& boxes,
@@ -221,6 +251,8 @@ struct SwigluBackwardFollow {
   static constexpr int kMatrices = 2;
   static constexpr bool kBias = false;
   static constexpr int kBoxes = 4;
+  static constexpr int kStrips = 4;
+  static constexpr bool kTight = true;
 
   __device__ static __forceinline__ DeviceMatrix<const float> matrix(const EpilogueArgs& a, int i) {
     return {a.before.data + i * a.n, a.before.stride, true};
@@ -235,21 +267,24 @@ struct SwigluBackwardFollow {
                                                 const Others<SwigluBackwardFollow>& others,
                                                 const Boxes& boxes, int half) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int group = 2 * half + i;
-      float4 dv[2], dg[2];
+    for (int i = 0; i < 2; ++i) strip(d, a, others, boxes, 2 * half + i);
+  }
+  template <class Boxes>
+  __device__ static __forceinline__ void strip(const float (&d)[32], const EpilogueArgs& a,
+                                               const Others<SwigluBackwardFollow>& others,
+                                               const Boxes& boxes, int group) {
+    float4 dv[2], dg[2];
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const float4 dy = map4(group4(d, group, h), [&](float x) { return x * a.gain; });
-        const float4 s = map4(others.of[1][group][h], [](float g) { return sigmoid(g); });
-        dv[h] = map4(dy, s, [](float x, float y) { return x * y; });
-        const float4 slope =
-            map4(others.of[0][group][h], s, [](float x, float y) { return x * y * (1.0f - y); });
-        dg[h] = map4(dy, slope, [](float x, float y) { return x * y; });
-      }
-      boxes.fill(dv, half, i);
-      boxes.fill(dg, 2 + half, i);
+    for (int h = 0; h < 2; ++h) {
+      const float4 dy = map4(group4(d, group, h), [&](float x) { return x * a.gain; });
+      const float4 s = map4(others.of[1][group][h], [](float g) { return sigmoid(g); });
+      dv[h] = map4(dy, s, [](float x, float y) { return x * y; });
+      const float4 slope =
+          map4(others.of[0][group][h], s, [](float x, float y) { return x * y * (1.0f - y); });
+      dg[h] = map4(dy, slope, [](float x, float y) { return x * y; });
     }
+    boxes.fill(dv, group / 2, group % 2);
+    boxes.fill(dg, 2 + group / 2, group % 2);
   }
   template <class Boxes>
   __device__ static __forceinline__ void leave(const EpilogueArgs& a, const Boxes& boxes,

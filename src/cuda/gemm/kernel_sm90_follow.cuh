@@ -18,19 +18,17 @@ __device__ __forceinline__ std::uint32_t x_empty(const Ring<T>& ring, int stage)
   return ring.resident_full() + 8 + 16 * T::kStages + 8 * stage;
 }
 
-/// Brings rows `first` to first + 31 of what follows a tile to the L2 cache, a row per thread.
-template <class T, class Epilogue>
-__device__ __forceinline__ void prefetch_rows(const EpilogueArgs& a, const TileWalk& walk,
-                                              int first) {
-  const std::int64_t row =
-      std::int64_t{walk.row} * T::kRows + first + static_cast<int>(threadIdx.x);
-  const int column = walk.out * T::kTileColumns;
+/// Brings 32 rows of what follows a tile to the L2 cache, a row per thread.
+template <class Epilogue, int kColumns>
+__device__ __forceinline__ void prefetch_rows(const EpilogueArgs& a, std::int64_t first,
+                                              int column) {
+  const std::int64_t row = first + static_cast<int>(threadIdx.x);
   if (row >= a.m || column >= a.n) return;
 #pragma unroll
   for (int i = 0; i < Epilogue::kMatrices; ++i) {
     const DeviceMatrix<const float> matrix = Epilogue::matrix(a, i);
     bulk_prefetch(matrix.data + row * matrix.stride + column,
-                  static_cast<std::uint32_t>(min(T::kTileColumns, a.n - column)) * 4);
+                  static_cast<std::uint32_t>(min(kColumns, a.n - column)) * 4);
   }
 }
 
@@ -70,7 +68,8 @@ __device__ void feed_follow(Ring<T> ring, const CUtensorMap& x_map, const Produc
       __syncwarp();
       if constexpr (Epilogue::kMatrices > 0) {
         for (int step = c - begin; step >= 0 && step < kSteps; ++step) {
-          prefetch_rows<T, Epilogue>(args, walk, 32 * step);
+          prefetch_rows<Epilogue, T::kTileColumns>(
+              args, std::int64_t{walk.row} * T::kRows + 32 * step, walk.out * T::kTileColumns);
           if (c < last) break;
         }
       }
@@ -78,16 +77,16 @@ __device__ void feed_follow(Ring<T> ring, const CUtensorMap& x_map, const Produc
   }
 }
 
-/// A warp's boxes of results: two of staging memory, two of x.
-template <class T>
+/// A warp's boxes of results: two of staging memory, two more somewhere else.
+template <std::uint32_t kApart>
 struct Boxes {
   const CUtensorMap& y_map;
   const CUtensorMap& pre_map;
-  std::uint32_t own, of_x;
+  std::uint32_t own, others;  ///< the latter lie kApart bytes apart
   int lane, row;
 
   __device__ __forceinline__ std::uint32_t at(int box) const {
-    return box < 2 ? own + box * kBoxBytes : of_x + (box - 2) * (T::kXBytes / 2);
+    return box < 2 ? own + box * kBoxBytes : others + (box - 2) * kApart;
   }
   __device__ __forceinline__ std::uint32_t place(int box, int i, int h) const {
     return place_in_box(at(box), lane, i, h);
@@ -121,7 +120,8 @@ struct FollowConsumer : BroadConsumer<T, Epilogue, kTransposed> {
         pre_map(pre_map_),
         warp(__shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32 - 4, 0)) {}
 
-  __device__ __forceinline__ Boxes<T> boxes(const TileWalk& walk) const {
+  /// The others lie in place of x.
+  __device__ __forceinline__ Boxes<T::kXBytes / 2> boxes(const TileWalk& walk) const {
     return {this->staging.map,   pre_map,
             this->staging.boxes, this->ring.x() + static_cast<std::uint32_t>(warp) * 16 * 128,
             this->staging.lane,  walk.row * T::kRows + 16 * warp};

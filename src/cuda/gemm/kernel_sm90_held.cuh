@@ -24,6 +24,8 @@ struct HeldConfig : Shape<SchemeT, 64, 128, 64, 64> {
   static constexpr std::uint32_t kStagingBytes = 8 * kBoxes * kBoxBytes;
   static constexpr std::uint32_t kStageBytes = Base::kXBytes + Base::kWBytes;
   static constexpr int kStages = kChunks;
+  /// Bytes from the ring's begin to the place of x's chunk `c`.
+  __device__ static constexpr std::uint32_t x_place(int c) { return c * kStageBytes; }
   static constexpr std::uint32_t kRatioBytes = kMostParts * kChunks * sizeof(float);
   static constexpr std::uint32_t kSharedBytes =
       kStages * kStageBytes + kStagingBytes + kRatioBytes + kSharedRest;
@@ -38,7 +40,7 @@ struct HeldRows {
 
   __device__ explicit HeldRows(const Ring<T>& ring)
       : first(ring.first), barriers(ring.resident_full() + 8 + 16 * T::kStages) {}
-  __device__ __forceinline__ std::uint32_t x(int c) const { return first + c * T::kStageBytes; }
+  __device__ __forceinline__ std::uint32_t x(int c) const { return first + T::x_place(c); }
   __device__ __forceinline__ std::uint32_t full(int c) const { return barriers + 8 * c; }
   __device__ __forceinline__ std::uint32_t empty(int c) const { return full(c) + 8 * T::kChunks; }
   __device__ __forceinline__ std::uint32_t ratios(int part) const {
@@ -135,9 +137,10 @@ struct HeldConsumer {
     mbarrier_arrive_warp(rows.empty(c));
   }
 
-  /// Products of chunk `c` with 64 columns. `beside` is done while they run. `more` follow.
-  template <class Beside>
-  __device__ __forceinline__ void multiply(int c, bool more, Beside beside) {
+  /// Products of chunk `c` with 64 columns. `beside` is done while they run, `between` before their
+  /// sum is used. `more` follow.
+  template <class Beside, class Between>
+  __device__ __forceinline__ void multiply(int c, bool more, Beside beside, Between between) {
     ring.stage = c;
     float d[T::kColumns / 2];
     pin(d);
@@ -155,6 +158,7 @@ struct HeldConsumer {
     ring.release();
     if (more && !ready) next.wait_full();
     ring = next;
+    between();
     if (c == 0) {
 #pragma unroll
       for (int i = 0; i < T::kColumns / 2; ++i) sum[i] = 0;
@@ -185,9 +189,10 @@ struct HeldConsumer {
 #pragma unroll
     for (int c = 0; c < T::kChunks; ++c) {
       const bool ends = c == T::kChunks - 1;
-      multiply(c, !ends || !last || more, [&] {
+      const auto beside = [&] {
         if (c == 0) leave();
-      });
+      };
+      multiply(c, !ends || !last || more, beside, [] {});
       if (ends) finish(walk, part, last);
       if (last && more) hold(c);
     }

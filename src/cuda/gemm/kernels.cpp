@@ -1,6 +1,7 @@
 #include "cuda/gemm/kernels.hpp"
 
 #include "base/check.hpp"
+#include "cuda/gemm/kernels_follow.hpp"
 
 namespace trine::cuda {
 namespace {
@@ -45,6 +46,7 @@ KernelsByTile find_kernels(GemmMethod method, KernelFamily family, Direction dir
   KernelsByTile kernels = (hopper ? tables.sm90 : tables.sm80)(direction, general(epilogue));
   if (hopper && method == GemmMethod::fp16x3 && general(epilogue) != epilogue) {
     kernels[static_cast<int>(TileKind::broad)] = sm90_fp16x3_follow(direction, epilogue);
+    kernels[static_cast<int>(TileKind::held)] = sm90_fp16x3_held_follow(direction, epilogue);
   }
   return kernels;
 }
