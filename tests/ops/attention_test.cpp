@@ -86,7 +86,7 @@ struct AttentionTest : ::testing::Test {};
 TYPED_TEST_SUITE(AttentionTest, Reals, RealNames);
 
 TYPED_TEST(AttentionTest, RaggedAtomsAgreeWithPlainLoops) {
-  for (const std::int64_t width : {1, 3, 16, 20, 32}) {
+  for (const std::int64_t width : {1, 3, 16, 20, 32, 64, 80}) {
     for (const std::int64_t heads : {1, 3}) {
       const auto in = make_inputs<TypeParam>(kEdges, heads, width);
       const std::string what =

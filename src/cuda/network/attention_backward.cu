@@ -6,16 +6,14 @@
 namespace trine::cuda {
 namespace {
 
-constexpr int kLargestCluster = 8;  // of any device
-
 /// Blocks that share the heads of an atom: as many as can meet in code compiled like `kernel`.
 template <class Kernel>
-int ranks_for(Kernel kernel, int groups) {
+int ranks_for(Kernel kernel, int heads) {
   cudaFuncAttributes attributes{};
   check_cuda(cudaFuncGetAttributes(&attributes, kernel), "ask about the attention's gradient");
   int ranks = 1;
   if (attributes.ptxVersion < 90) return ranks;
-  while (2 * ranks <= std::min(groups, kLargestCluster)) ranks *= 2;
+  while (2 * ranks <= std::min(heads, kLargestCluster)) ranks *= 2;
   return ranks;
 }
 
@@ -25,9 +23,9 @@ void start_tiled_backward(const AttentionProblem<float>& problem, cudaStream_t s
   with_head_width(problem.width, [&](auto width) {
     using Shape = AttentionShape<width.value>;
     const auto kernel = tiled_backward<Shape>;
-    const int bytes = Shape::kTeams * static_cast<int>(sizeof(BackwardMemory<Shape>));
+    const int bytes = static_cast<int>(sizeof(BackwardMemory<Shape>));
     give_shared_memory(kernel, bytes);
-    const int ranks = ranks_for(kernel, (problem.heads + Shape::kTeams - 1) / Shape::kTeams);
+    const int ranks = ranks_for(kernel, problem.heads);
     cudaLaunchAttribute cluster{};
     cluster.id = cudaLaunchAttributeClusterDimension;
     cluster.val.clusterDim.x = static_cast<unsigned>(ranks);

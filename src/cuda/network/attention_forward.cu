@@ -7,11 +7,10 @@ void start_tiled_forward(const AttentionProblem<float>& problem, cudaStream_t st
   with_head_width(problem.width, [&](auto width) {
     using Shape = AttentionShape<width.value>;
     const auto kernel = tiled_forward<Shape>;
-    const int bytes = Shape::kTeams * static_cast<int>(sizeof(ForwardMemory<Shape>));
+    const int bytes = static_cast<int>(sizeof(ForwardMemory<Shape>));
     give_shared_memory(kernel, bytes);
-    const std::int64_t groups = (problem.heads + Shape::kTeams - 1) / Shape::kTeams;
-    kernel<<<static_cast<unsigned>(problem.atoms * groups), Shape::kThreads, bytes, stream>>>(
-        problem);
+    const auto blocks = static_cast<unsigned>(problem.atoms * problem.heads);
+    kernel<<<blocks, Shape::kThreads, bytes, stream>>>(problem);
     check_cuda(cudaGetLastError(), "start the attention");
   });
 }
