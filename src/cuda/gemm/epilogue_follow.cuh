@@ -35,19 +35,20 @@ struct FollowPlace {
 template <class Epilogue>
 struct Others {
   /// Pieces of 16 bytes: first all of the left 32 columns, then all of the right ones.
-  static constexpr int kHalf = 4 * Epilogue::kMatrices + (Epilogue::kBias ? 2 : 0);
+  static constexpr int kHalf =
+      4 * (Epilogue::kMatrices - Epilogue::kParked) + (Epilogue::kBias ? 2 : 0);
   static constexpr int kPieces = 2 * kHalf;
 
   float4 of[Epilogue::kMatrices > 0 ? Epilogue::kMatrices : 1][4][2];
   float4 bias[4];
 
-  /// All matrices to where this thread's results will lie, two boxes for each of them. The thread
-  /// itself takes them from there.
+  /// Matrices from `first` on to where this thread's results will lie, or could, two boxes for each
+  /// of them. The thread itself takes them from there.
   template <class Boxes>
   __device__ __forceinline__ static void fetch(const EpilogueArgs& a, const FollowPlace& at,
-                                               const Boxes& boxes) {
+                                               const Boxes& boxes, int first) {
 #pragma unroll
-    for (int j = 0; j < Epilogue::kMatrices; ++j) {
+    for (int j = first; j < Epilogue::kMatrices; ++j) {
       const DeviceMatrix<const float> matrix = Epilogue::matrix(a, j);
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
@@ -60,11 +61,11 @@ struct Others {
     }
   }
   template <class Boxes>
-  __device__ __forceinline__ void take(const Boxes& boxes, int half) {
+  __device__ __forceinline__ void take(const Boxes& boxes, int half, int first) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
 #pragma unroll
-      for (int j = 0; j < Epilogue::kMatrices; ++j) {
+      for (int j = first; j < Epilogue::kMatrices; ++j) {
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
           of[j][2 * half + i][h] = load_shared_float4(boxes.place(2 * j + half, i, h));
@@ -111,7 +112,7 @@ struct Others {
       for (int i = 0; i < 2; ++i) {
         const int group = 2 * half + i;
 #pragma unroll
-        for (int j = 0; j < Epilogue::kMatrices; ++j) {
+        for (int j = 0; j < Epilogue::kMatrices - Epilogue::kParked; ++j) {
 #pragma unroll
           for (int h = 0; h < 2; ++h) {
             if (!wanted(4 * j + 2 * i + h)) continue;
@@ -120,7 +121,7 @@ struct Others {
                                                  at.column + 16 * group);
           }
         }
-        if (Epilogue::kBias && wanted(4 * Epilogue::kMatrices + i)) {
+        if (Epilogue::kBias && wanted(kHalf - 2 + i)) {
           bias[group] = load_bias_float4(a.bias, Epilogue::bias_column(a, at, group));
         }
       }
@@ -133,6 +134,8 @@ struct Others {
 template <bool kAddend, bool kResidual, bool kSilu, bool kBefore, bool kBiasT>
 struct LinearFollow {
   static constexpr int kMatrices = kAddend + kResidual + kBefore;  ///< that are read
+  /// The last matrix may wait in boxes that no result needs.
+  static constexpr bool kParked = kMatrices > 1 && !kSilu;
   static constexpr bool kBias = kBiasT;
   static constexpr int kBoxes = kSilu ? 4 : 2;
   static constexpr int kStrips = 4;       ///< of 16 columns, each with all that it needs
@@ -196,6 +199,7 @@ struct LinearFollow {
 /// 32 columns of v and their gates.
 struct SwigluFollow {
   static constexpr int kMatrices = 0;
+  static constexpr bool kParked = false;
   static constexpr bool kBias = true;
   static constexpr int kBoxes = 3;
   static constexpr int kStrips = 2;  ///< of 16 columns of v and of their gates
@@ -249,6 +253,7 @@ struct SwigluFollow {
 /// Backward through y = v sigmoid(g): before = [v | g] and y = [dv | dg] are twice as wide.
 struct SwigluBackwardFollow {
   static constexpr int kMatrices = 2;
+  static constexpr bool kParked = false;
   static constexpr bool kBias = false;
   static constexpr int kBoxes = 4;
   static constexpr int kStrips = 4;

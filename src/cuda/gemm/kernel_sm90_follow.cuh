@@ -129,13 +129,14 @@ struct FollowConsumer : BroadConsumer<T, Epilogue, kTransposed> {
 
   /// Pieces that are read before the products of `part`, not the first, and before the first half
   /// of its results: as many as find a register without spills.
-  static constexpr int kNone = Epilogue::kMatrices < 2 ? 0 : Epilogue::kBias ? 11 : 4;
+  static constexpr int kMatrices = Epilogue::kMatrices - Epilogue::kParked;  ///< that need them
+  static constexpr int kNone = Epilogue::kParked ? 4 : kMatrices < 2 ? 0 : Epilogue::kBias ? 11 : 4;
   __device__ static constexpr int ahead(int part) {
     return min(8 * part - kNone, Others<Epilogue>::kPieces);
   }
   /// From this part on the next one's are asked for before results are finished, if registers allow
   /// it: right before products they keep the fence of those results waiting.
-  static constexpr int kSoonFrom = Epilogue::kMatrices > 1 ? T::kParts : Epilogue::kBias ? 2 : 1;
+  static constexpr int kSoonFrom = kMatrices > 1 ? T::kParts : Epilogue::kBias ? 2 : 1;
   __device__ static constexpr int behind(int part) {
     return max(max(ahead(part), Others<Epilogue>::kHalf),
                min(8 * part - (kNone > 8 ? 4 : 0), Others<Epilogue>::kPieces));
@@ -177,7 +178,7 @@ struct FollowConsumer : BroadConsumer<T, Epilogue, kTransposed> {
     if (kBorrows && borrowed) give_back();
     this->staging.wait_free();
     if constexpr (Epilogue::kMatrices > 0) {
-      Others<Epilogue>::fetch(this->args, where(walk, 0), boxes(walk));
+      Others<Epilogue>::fetch(this->args, where(walk, 0), boxes(walk), 0);
     }
     Others<Epilogue> others[T::kParts];
     const auto read = [&](int part, int first, int end) {
@@ -194,19 +195,27 @@ struct FollowConsumer : BroadConsumer<T, Epilogue, kTransposed> {
         report_bad_rows(this->sum[0], this->args, this->place(walk, 0));
         others[0].read_bias(this->args, where(walk, 0));
         wait_async_copies();
-        others[0].take(boxes(walk), 0);
+        others[0].take(boxes(walk), 0, 0);
       } else {
         read(part, ahead(part), behind(part));
         if (part >= kSoonFrom) read(part + 1, 0, ahead(part + 1));
         this->staging.wait_free();
+        if constexpr (Epilogue::kParked) {
+          wait_async_copies();
+          others[part].take(boxes(walk), 0, kMatrices);
+        }
       }
       Epilogue::finish(this->sum[part], this->args, others[part], boxes(walk), 0);
       if (part == 0) {
-        others[0].take(boxes(walk), 1);
+        others[0].take(boxes(walk), 1, 0);
       } else {
         read(part, behind(part), Others<Epilogue>::kPieces);
+        if (Epilogue::kParked) others[part].take(boxes(walk), 1, kMatrices);
       }
       Epilogue::finish(this->sum[part], this->args, others[part], boxes(walk), 1);
+      if (Epilogue::kParked && part + 1 < T::kParts) {
+        Others<Epilogue>::fetch(this->args, where(walk, part + 1), boxes(walk), kMatrices);
+      }
       if (part < kSoonFrom) read(part + 1, 0, ahead(part + 1));
       if (part == T::kParts - 1) leave(walk, part);
     }
