@@ -95,7 +95,7 @@ struct Others {
     if constexpr (Epilogue::kBias) {
 #pragma unroll
       for (int group = 0; group < 4; ++group) {
-        bias[group] = load_bias_float4(a.bias, Epilogue::bias_column(a, at, group));
+        bias[group] = load_cached_bias_float4(a.bias, Epilogue::bias_column(a, at, group));
       }
     }
   }
