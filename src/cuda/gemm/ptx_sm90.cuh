@@ -28,8 +28,8 @@ __device__ __forceinline__ void tma_load_wanted(std::uint32_t dst, const CUtenso
       : "memory");
 }
 
-/// Four numbers of a bias, zeros if there is none, by way of the L1 cache. Not .nc: ptxas would move
-/// it between wgmmas.
+/// Four numbers of a bias, zeros if there is none, by way of the L1 cache. Not .nc: ptxas would
+/// move it between wgmmas.
 __device__ __forceinline__ float4 load_cached_bias_float4(const float* bias, int column) {
   float4 v;
   asm volatile(
