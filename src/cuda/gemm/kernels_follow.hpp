@@ -6,7 +6,8 @@
 namespace trine::cuda {
 
 /// The tile `held`, with the arguments of `sm90_fp16x3_follow` and the CUtensorMap of what the
-/// epilogue reads. None for an epilogue that reads two matrices of y's width.
+/// epilogue reads. None where `broad` is as fast (one matrix added or multiplied by) or the epilogue
+/// reads two matrices of y's width.
 Kernel sm90_fp16x3_held_follow(Direction, EpilogueKind);
 
 }  // namespace trine::cuda

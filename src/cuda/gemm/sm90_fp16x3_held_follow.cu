@@ -20,19 +20,13 @@ Kernel held_kernel() {
 
 }  // namespace
 
-Kernel sm90_fp16x3_held_follow(Direction direction, EpilogueKind epilogue) {
+Kernel sm90_fp16x3_held_follow(Direction, EpilogueKind epilogue) {
   // addend, residual, silu, before, bias
   switch (epilogue) {
-    case EpilogueKind::residual:
-      return direction == Direction::forward
-                 ? held_kernel<LinearFollow<false, true, false, false, true>, false>()
-                 : held_kernel<LinearFollow<false, true, false, false, false>, true>();
     case EpilogueKind::silu:
       return held_kernel<LinearFollow<false, false, true, false, true>, false>();
     case EpilogueKind::addend_silu:
       return held_kernel<LinearFollow<true, false, true, false, true>, false>();
-    case EpilogueKind::silu_backward:
-      return held_kernel<LinearFollow<false, false, false, true, false>, true>();
     case EpilogueKind::swiglu_alone:
       return held_kernel<SwigluFollow, false>();
     case EpilogueKind::swiglu_backward_alone:
