@@ -8,30 +8,25 @@
 
 namespace trine::cuda {
 
-/// The block's dynamic shared memory.
+/// The block's dynamic shared memory; places in tiles count on the alignment.
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {
-  extern __shared__ float4 attention_memory[];
+  extern __shared__ __align__(128) unsigned char attention_memory[];
   return reinterpret_cast<T*>(attention_memory);
 }
 
-/// Which cluster of the grid this is, found here: what depends on it is not kept in registers
-/// across a loop; and which block of the cluster.
-__device__ __forceinline__ unsigned cluster_here() {
-  unsigned cluster;
-#if __CUDA_ARCH__ >= 900
-  asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(cluster));
-#else
-  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(cluster));
-#endif
-  return cluster;
+/// This block, its cluster and its place in it, for clusters of `ranks` blocks, a power of two.
+/// Found where they are asked for: what depends on them is not kept in registers across a loop.
+__device__ __forceinline__ unsigned block_here() {
+  unsigned block;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  return block;
 }
-__device__ __forceinline__ int rank_here() {
-#if __CUDA_ARCH__ >= 900
-  return cluster_rank();
-#else
-  return 0;
-#endif
+__device__ __forceinline__ unsigned cluster_here(int ranks) {
+  return block_here() >> __popc(ranks - 1);
+}
+__device__ __forceinline__ int rank_here(int ranks) {
+  return static_cast<int>(block_here() & static_cast<unsigned>(ranks - 1));
 }
 
 /// All threads of all blocks meet, and see what was written before.
@@ -50,13 +45,16 @@ __device__ __forceinline__ void wait_for_cluster() {
 #endif
 }
 
-/// Numbers that all blocks send to the first one. They say themselves that they have come: a
-/// barrier would have to wait for everything else that the senders have written.
+/// Numbers that all blocks send to the first one, turn by turn. They say themselves that they have
+/// come: a barrier would have to wait for everything else that the senders have written.
 struct Gate {
   std::uint64_t barrier;
+  int turn;  ///< this one
 
   /// By all threads, once.
   __device__ __forceinline__ void open(int rank) {
+    if (threadIdx.x == 0) turn = 0;
+    __syncthreads();
 #if __CUDA_ARCH__ >= 900
     if (rank == 0 && threadIdx.x == 0) {
       mbarrier_init(shared_address(&barrier), 1);
@@ -84,12 +82,18 @@ struct Gate {
 #endif
   }
   /// By all threads of the first block.
-  __device__ __forceinline__ void wait(int turn) {
+  __device__ __forceinline__ void wait() {
 #if __CUDA_ARCH__ >= 900
     mbarrier_wait(shared_address(&barrier), static_cast<std::uint32_t>(turn & 1));
 #else
     __syncthreads();
 #endif
+  }
+  /// By all threads of all blocks.
+  __device__ __forceinline__ void next_turn() {
+    meet_cluster();
+    if (threadIdx.x == 0) ++turn;
+    __syncthreads();
   }
 };
 

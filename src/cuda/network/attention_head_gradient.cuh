@@ -2,8 +2,8 @@
 //
 // A warp forms the scores of 16 queries and their gradients in registers, and from them dQ; P and
 // dL also go to shared memory as words, from where each warp takes the columns of 16 keys for dK
-// and dV. There the numbers of a key have a power of two of their own per 16 queries: keys with
-// tiny weights keep all their bits.
+// and dV. If an atom has tiny weights, the numbers of a key there have a power of two of their own
+// per 16 queries, so that these keys keep all their bits, too.
 #pragma once
 
 #include "cuda/network/attention_tiles.cuh"
@@ -11,6 +11,9 @@
 namespace trine::cuda {
 
 constexpr int kLargestCluster = 8;  // of any device
+
+/// Words of P keep 14 bits or more of keys with larger weights without a scale of their own.
+constexpr float kTinyWeight = 0x1p-18f;
 
 template <class Shape>
 struct alignas(128) BackwardMemory {
@@ -21,7 +24,7 @@ struct alignas(128) BackwardMemory {
   float mask[Shape::kTokens];
   Scales<Shape, kTiles> scales;
   float unit[Shape::kWarps];                    ///< of dL's words of 16 queries
-  float column[Shape::kWarps][Shape::kTokens];  ///< of the words of a key and 16 queries
+  alignas(8) float column[Shape::kWarps][Shape::kTokens];  ///< of the words of a key and 16 queries
   float sums[kLargestCluster][Shape::kTokens];  ///< of dL over queries, by head; in the first block
   Gate gate;                                    ///< of `sums`
 
@@ -40,11 +43,11 @@ struct RowStatistics {
 struct KeptStatistics {
   float part[2];
 
-  __device__ __forceinline__ KeptStatistics(const Lane& lane, const RowStatistics& rows) {
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      part[h] = lane.t == 0 ? rows.top[h] : lane.t == 1 ? rows.inverse[h] : rows.mean[h];
-    }
+  __device__ __forceinline__ static KeptStatistics of(const RowStatistics& rows) {
+    const auto choose = [&, t = thread_here() & 3](int h) {
+      return t == 0 ? rows.top[h] : t == 1 ? rows.inverse[h] : rows.mean[h];
+    };
+    return {{choose(0), choose(1)}};
   }
   __device__ __forceinline__ float get(int h, int lane) const {
     return __shfl_sync(~0u, part[h], (thread_here() & 28) + lane);
@@ -106,12 +109,12 @@ struct BackwardHead {
                                  from + first);
   }
 
-  /// The tokens of an atom that has one block of them.
-  __device__ __forceinline__ void load() const {
-    load_mask<Shape>(lane, a, tokens, 0, m.mask);
+  /// The tokens of an atom that has one block of them; returns whether it has tiny weights.
+  __device__ __forceinline__ bool load() const {
+    const float weight = load_mask<Shape>(lane, a, tokens, 0, m.mask);
     load_tiles<Shape>(lane, a.width, {source(0), source(1), source(2), source(3)}, tile(0),
                       m.scales);
-    __syncthreads();
+    return __syncthreads_or(weight > 0 && weight < kTinyWeight) != 0;
   }
   /// Queries unless `key` is above 0 (they are there then), keys and values.
   __device__ __forceinline__ void load(int query, int key) const {
@@ -203,66 +206,75 @@ struct BackwardHead {
     }
   }
 
+  /// The scales of the words of the lane's keys of tile n.
+  __device__ __forceinline__ float2 leave_scales(int n, std::uint32_t column) const {
+    const int even = max(static_cast<int>(column >> 7 & 255), 15), odd = exponent_of(column);
+    if (lane.g == 0) {
+      *reinterpret_cast<float2*>(&m.column[lane.warp][8 * n + 2 * lane.t]) =
+          make_float2(scale_down(even), scale_down(odd));
+    }
+    return make_float2(scale_up(even), scale_up(odd));
+  }
   /// Words of 16 queries and 8 keys to `to`.
-  __device__ __forceinline__ static void leave_words(const float (&x)[4], float up0, float up1,
+  __device__ __forceinline__ static void leave_words(const float (&x)[4], float2 up,
                                                      std::uint32_t to) {
-    const Words top = Words::of(x[0] * up0, x[1] * up1);
-    const Words bottom = Words::of(x[2] * up0, x[3] * up1);
+    const Words top = Words::of(x[0] * up.x, x[1] * up.y);
+    const Words bottom = Words::of(x[2] * up.x, x[3] * up.y);
     stmatrix4(to, {top.high, top.low, bottom.high, bottom.low});
   }
 
   /// P and dL of the warp's queries to shared memory; dQ is stored.
-  template <int kTiles>
+  template <bool kTiny, int kTiles>
   __device__ __forceinline__ void leave_gradient(int query, bool more, float factor,
                                                  const float (&p)[kTiles][4],
                                                  const float (&d)[kTiles][4]) const {
-    constexpr int kSteps = (kTiles + 1) / 2;
-    LeftWords words[kSteps] = {};
-    std::uint32_t column[kTiles];
-    find_largest(p, column);
+    LeftWords words[(kTiles + 1) / 2] = {};
+    std::uint32_t column[kTiles] = {};
+    if constexpr (kTiny) find_largest(p, column);
     const std::uint32_t place =
         Memory::place(16 * lane.warp + (lane.id & 7) + 8 * (lane.id >> 4), lane.id >> 3 & 1);
 #pragma unroll
     for (int n = 0; n < kTiles; ++n) {
-      const int even = max(static_cast<int>(column[n] >> 7 & 255), 15);
-      const int odd = exponent_of(column[n]);
-      const float up0 = scale_up(even), up1 = scale_up(odd);
-      if (lane.g == 0) {
-        *reinterpret_cast<float2*>(&m.column[lane.warp][8 * n + 2 * lane.t]) =
-            make_float2(scale_down(even), scale_down(odd));
-      }
       const std::uint32_t at = (place ^ n % 2 * 32) + n / 2 * 64;
-      leave_words(p[n], up0, up1, shared_address(m.probability) + at);
-      leave_words(d[n], up0, up1, shared_address(m.d_score) + at);
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const Words pair = Words::of(d[n][2 * h], d[n][2 * h + 1]);
-        words[n / 2].high[n % 2 * 2 + h] = pair.high;
-        words[n / 2].low[n % 2 * 2 + h] = pair.low;
+      const Words top = Words::of(d[n][0], d[n][1]), bottom = Words::of(d[n][2], d[n][3]);
+      if constexpr (kTiny) {
+        const float2 up = leave_scales(n, column[n]);
+        leave_words(p[n], up, shared_address(m.probability) + at);
+        leave_words(d[n], up, shared_address(m.d_score) + at);
+      } else {
+        leave_words(p[n], {1, 1}, shared_address(m.probability) + at);
+        stmatrix4(shared_address(m.d_score) + at, {top.high, top.low, bottom.high, bottom.low});
       }
+      words[n / 2].high[n % 2 * 2] = top.high;
+      words[n / 2].high[n % 2 * 2 + 1] = bottom.high;
+      words[n / 2].low[n % 2 * 2] = top.low;
+      words[n / 2].low[n % 2 * 2 + 1] = bottom.low;
     }
 #pragma unroll 1
-    for (int column0 = 0; column0 < Shape::kWidth; column0 += kSumColumns<Shape>) {
+    for (int column = 0; column < Shape::kWidth; column += kSumColumns<Shape>) {
       RowSums<Shape> d_query;
-      d_query.find(words, tile(Memory::key) + lane.down + 4 * column0);
+      d_query.find(words, tile(Memory::key) + lane.down + 4 * column);
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        store(0, query + 16 * lane.warp + 8 * h + lane.g, column0, h, more, factor, d_query.d);
+        store(0, query + 16 * lane.warp + 8 * h + lane.g, column, h, more, factor, d_query.d);
       }
     }
   }
 
   /// Keys of the one block there is.
-  template <int kTiles>
+  template <bool kTiny, int kTiles>
   __device__ __forceinline__ void all_keys() const {
-    float s[kTiles][4], d[kTiles][4],
-        unit = m.scales.down[Memory::d_out] * m.scales.down[Memory::value];
+    float s[kTiles][4], d[kTiles][4];
+    float unit = m.scales.down[Memory::d_out] * m.scales.down[Memory::value];
     BackwardRows rows;
     find_products(s, d);
     rows.take_keys(s, d);
-    find_gradient(0, rows.statistics(), unit, s, d);
-    if (lane.id == 0) m.unit[lane.warp] = unit;
-    leave_gradient(0, false, a.scale * m.scales.down[Memory::key] * unit, s, d);
+    const Lane again = Lane::of<Shape>();  // not kept: registers
+    const BackwardHead head{a, tokens, again, m, first};
+    head.find_gradient(0, rows.statistics(), unit, s, d);
+    if (again.id == 0) m.unit[again.warp] = unit;
+    head.template leave_gradient<kTiny>(0, false, a.scale * m.scales.down[Memory::key] * unit, s,
+                                        d);
   }
 
   /// L / ln 2 and dP of one block of several.
@@ -281,17 +293,20 @@ struct BackwardHead {
     find_some(s, d);
     const RowStatistics rows = kept.rows();
     RowTop{{rows.top[0], rows.top[1]}}.exponentials(s);
-    find_gradient(query, rows, unit, s, d);
-    if (lane.id == 0) m.unit[lane.warp] = unit;
-    leave_gradient(query, key > 0, a.scale * m.scales.down[Memory::key] * unit, s, d);
+    const Lane again = Lane::of<Shape>();
+    const BackwardHead head{a, tokens, again, m, first};
+    head.find_gradient(query, rows, unit, s, d);
+    if (again.id == 0) m.unit[again.warp] = unit;
+    head.template leave_gradient<true>(query, key > 0, a.scale * m.scales.down[Memory::key] * unit,
+                                       s, d);
   }
 
   /// For the 16 keys of this warp: part 1 or 2 of d_qkv as sums over queries of words (dL or P)
   /// times rows. With kSums also the sums of dL for the lane's keys g and g + 8.
   template <bool kSums>
-  __device__ __forceinline__ void add_queries(int query, int key, const unsigned char* words,
-                                              std::uint32_t rows, int part, float factor,
-                                              float (&sums)[2]) const {
+  __device__ __forceinline__ void add_queries(int query, int key, bool tiny,
+                                              const unsigned char* words, std::uint32_t rows,
+                                              int part, float factor, float (&sums)[2]) const {
     constexpr int kTiles = kSumColumns<Shape> / 8;
     const std::uint32_t at =
         shared_address(words) + 64 * lane.warp +
@@ -309,7 +324,7 @@ struct BackwardHead {
         ldmatrix4<true>(left.low, (at ^ 16) + 16 * c * Memory::kRow);
         const float unit = kSums ? m.unit[c] : 1;
         const float* scales = &m.column[c][16 * lane.warp + lane.g];
-        const float scale[2] = {scales[0] * unit, scales[8] * unit};
+        const float scale[2] = {tiny ? scales[0] * unit : unit, tiny ? scales[8] * unit : unit};
 #pragma unroll
         for (int n = 0; n < kTiles; ++n) {
           std::uint32_t b[4];
@@ -334,15 +349,15 @@ struct BackwardHead {
       }
     }
   }
-  __device__ __forceinline__ void d_keys(int query, int key, float (&sums)[2]) const {
+  __device__ __forceinline__ void d_keys(int query, int key, bool tiny, float (&sums)[2]) const {
     if (key + 16 * lane.warp >= tokens.count) return;
-    add_queries<true>(query, key, m.d_score, tile(Memory::query) + lane.down, 1,
+    add_queries<true>(query, key, tiny, m.d_score, tile(Memory::query) + lane.down, 1,
                       a.scale * m.scales.down[Memory::query], sums);
   }
-  __device__ __forceinline__ void d_values(int query, int key) const {
+  __device__ __forceinline__ void d_values(int query, int key, bool tiny) const {
     if (key + 16 * lane.warp >= tokens.count) return;
     float sums[2];
-    add_queries<false>(query, key, m.probability, tile(Memory::d_out) + lane.down, 2,
+    add_queries<false>(query, key, tiny, m.probability, tile(Memory::d_out) + lane.down, 2,
                        m.scales.down[Memory::d_out] / kWordsOfOne, sums);
   }
 };

@@ -35,7 +35,11 @@ struct AttentionShape {
   static constexpr int kTile = kTokens * kRow;
   /// Blocks that a multiprocessor should have room for.
   static constexpr int kForwardBlocks = kColumns <= 32 ? 5 : 4;
-  static constexpr int kBackwardBlocks = kColumns <= 32 ? 5 : 2;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  static constexpr int kBackwardBlocks = kColumns <= 64 ? 2 : 1;
+#else
+  static constexpr int kBackwardBlocks = kColumns <= 32 ? 4 : 2;
+#endif
 };
 
 /// Byte within a tile of a chunk of a row; chunk 2 j has the high and 2 j + 1 the low words of
@@ -253,16 +257,18 @@ __device__ __forceinline__ void load_tile(const Lane& lane, int width,
 }
 
 /// What the mask adds to the scores of tokens [first, first + Shape::kTokens), over ln 2; no token
-/// past the last one is ever chosen.
+/// past the last one is ever chosen. Returns the weight of the thread's token, 0 past the last one.
 template <class Shape>
-__device__ __forceinline__ void load_mask(const Lane& lane, const AttentionProblem<float>& a,
-                                          const AtomTokens& tokens, int first, float* mask) {
+__device__ __forceinline__ float load_mask(const Lane& lane, const AttentionProblem<float>& a,
+                                           const AtomTokens& tokens, int first, float* mask) {
   const int i = lane.thread, key = first + i;
-  if (i >= Shape::kTokens) return;
-  float weight = key == 0 ? 1 : 0;
-  if (key > 0 && key < tokens.count)
-    weight = fmaxf(a.weight[tokens.edge(key)], kLeastWeight<float>);
+  if (i >= Shape::kTokens || key >= tokens.count) {
+    if (i < Shape::kTokens) mask[i] = -INFINITY;
+    return 0;
+  }
+  const float weight = key == 0 ? 1 : fmaxf(a.weight[tokens.edge(key)], kLeastWeight<float>);
   mask[i] = log2f(weight);
+  return weight;
 }
 
 /// d[n] (16 x 8) = rows of `left` times rows [8 n, 8 n + 8) of `right`, transposed. `left` is where
@@ -274,6 +280,7 @@ __device__ __forceinline__ void row_product(std::uint32_t left, std::uint32_t ri
 #pragma unroll 1
   for (int group = 0; group < Shape::kWidth; group += 16 * kSteps) {
     LeftWords a[kSteps];
+    __syncwarp();
 #pragma unroll
     for (int k = 0; k < kSteps; ++k) {
       ldmatrix4<false>(a[k].high, (left ^ 64 * k) + 4 * group);
@@ -283,6 +290,7 @@ __device__ __forceinline__ void row_product(std::uint32_t left, std::uint32_t ri
     for (int n = 0; n < kTiles; ++n) {
       std::uint32_t b[kSteps][4];
       float sum[4] = {};
+      if (n % 3 == 2) __syncwarp();
 #pragma unroll
       for (int k = 0; k < kSteps; ++k) {
         ldmatrix4<false>(b[k], (right ^ 64 * k) + 4 * group + 8 * n * Shape::kRow);
@@ -316,6 +324,7 @@ struct RowSums {
 #pragma unroll
     for (int n = 0; n < kTiles; ++n) {
       std::uint32_t b[kSteps][4];
+      if (n % 2 == 0) __syncwarp();
       d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
 #pragma unroll
       for (int k = 0; k < kSteps; ++k) {
