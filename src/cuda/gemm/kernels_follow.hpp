@@ -6,8 +6,7 @@
 namespace trine::cuda {
 
 /// The tile `held`, with the arguments of `sm90_fp16x3_follow` and the CUtensorMap of what the
-/// epilogue reads. None where `broad` is as fast (one matrix added or multiplied by) or the epilogue
-/// reads two matrices of y's width.
+/// epilogue reads. None where `broad` is as fast: that is all but swiglu.
 Kernel sm90_fp16x3_held_follow(Direction, EpilogueKind);
 
 }  // namespace trine::cuda

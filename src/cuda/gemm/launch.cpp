@@ -19,9 +19,6 @@ struct TileCost {
 /// The last one counts a chunk for each 64 columns.
 constexpr std::array<TileCost, kTileKinds> kCost = {
     {{1.25, 1.2}, {1.2, 1.15}, {2.25, 2.7}, {0.78, 1.8}, {0.52, 0.9}, {0.37, 2.2}, {0.6, 2.2}}};
-/// With an epilogue that two tiles have kernels for, those two; and what all others take longer.
-constexpr TileCost kBroadFollow = {2.25, 6}, kHeldFollow = {0.6, 3};
-constexpr double kOthersFollow = 1.4;
 constexpr double kStart = 2.7;  ///< of a kernel
 
 /// Rows of y that a warp of a Hopper kernel stores at a time.
@@ -43,20 +40,9 @@ std::int64_t at_once(const Kernel& kernel, int multiprocessors) {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-bool has_own_kernels(EpilogueKind epilogue) {
-  return general(epilogue) != epilogue;
-}
-
-TileCost cost_of(std::size_t kind, EpilogueKind epilogue) {
-  if (!has_own_kernels(epilogue)) return kCost[kind];
-  if (kind == static_cast<std::size_t>(TileKind::broad)) return kBroadFollow;
-  if (kind == static_cast<std::size_t>(TileKind::held)) return kHeldFollow;
-  return {kOthersFollow * kCost[kind].chunk, kOthersFollow * kCost[kind].once};
-}
-
 /// Microseconds of a product with tile shape `kind`.
-double estimate(const KernelsByTile& kernels, EpilogueKind epilogue, std::size_t kind,
-                std::int64_t m, const PackedOperand& w, int multiprocessors) {
+double estimate(const KernelsByTile& kernels, std::size_t kind, std::int64_t m,
+                const PackedOperand& w, int multiprocessors) {
   const Kernel& kernel = kernels[kind];
   if (!fits(kernel, w)) return kNever;
   const std::int64_t tiles = ceil_divide(m, kernel.rows) * tiles_out(kernel, w);
@@ -66,8 +52,7 @@ double estimate(const KernelsByTile& kernels, EpilogueKind epilogue, std::size_t
   }
   const auto rounds = static_cast<double>(ceil_divide(tiles, at_once(kernel, multiprocessors)));
   const int chunks = w.chunks * (kernel.columns == 0 ? w.out_blocks : 1);
-  const TileCost cost = cost_of(kind, epilogue);
-  return kStart + rounds * (chunks * cost.chunk + cost.once);
+  return kStart + rounds * (chunks * kCost[kind].chunk + kCost[kind].once);
 }
 
 /// The tiles of a product and the blocks, or clusters of blocks, that walk over them.
@@ -138,21 +123,19 @@ bool fits(const Kernel& kernel, const PackedOperand& w) {
          (kernel.held_chunks == 0 || w.chunks == kernel.held_chunks);
 }
 
-TileChoice choose_tile(const KernelsByTile& kernels, EpilogueKind epilogue, std::int64_t m,
-                       const PackedOperand& w, int multiprocessors) {
+TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
+                       int multiprocessors) {
   TileChoice best{TileKind::wide, kNever};
   for (std::size_t i = 0; i < kTileKinds; ++i) {
-    const double time = estimate(kernels, epilogue, i, m, w, multiprocessors);
+    const double time = estimate(kernels, i, m, w, multiprocessors);
     if (time < best.microseconds) best = {static_cast<TileKind>(i), time};
   }
   return best;
 }
 
-std::int64_t rows_at_once(const KernelsByTile& kernels, EpilogueKind epilogue, std::int64_t m,
-                          const PackedOperand& w, int multiprocessors) {
-  // Tiles of other shapes would lose more than they gain.
-  if (has_own_kernels(epilogue)) return m;
-  double best = choose_tile(kernels, epilogue, m, w, multiprocessors).microseconds;
+std::int64_t rows_at_once(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
+                          int multiprocessors) {
+  double best = choose_tile(kernels, m, w, multiprocessors).microseconds;
   std::int64_t rows = m;
   for (std::size_t i = 0; i < kTileKinds; ++i) {
     const Kernel& kernel = kernels[i];
@@ -161,8 +144,8 @@ std::int64_t rows_at_once(const KernelsByTile& kernels, EpilogueKind epilogue, s
     const std::int64_t rounds = ceil_divide(m, kernel.rows) * out / round;
     const std::int64_t head = rounds * round / out * kernel.rows;
     if (head == 0 || head >= m) continue;
-    const double time = estimate(kernels, epilogue, i, head, w, multiprocessors) +
-                        choose_tile(kernels, epilogue, m - head, w, multiprocessors).microseconds;
+    const double time = estimate(kernels, i, head, w, multiprocessors) +
+                        choose_tile(kernels, m - head, w, multiprocessors).microseconds;
     if (time < best) best = time, rows = head;
   }
   return rows;

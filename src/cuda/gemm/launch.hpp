@@ -15,16 +15,16 @@ struct TileChoice {
 };
 
 /// The tile shape with the least estimated time; all shapes give the same bits.
-TileChoice choose_tile(const KernelsByTile& kernels, EpilogueKind epilogue, std::int64_t m,
-                       const PackedOperand& w, int multiprocessors);
+TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
+                       int multiprocessors);
 
 /// Can the kernel compute products with this weight?
 bool fits(const Kernel& kernel, const PackedOperand& w);
 
 /// How many rows the next of several launches should take: m, or as many as fill the device a whole
 /// number of times, if tiles of another shape are better for the rest.
-std::int64_t rows_at_once(const KernelsByTile& kernels, EpilogueKind epilogue, std::int64_t m,
-                          const PackedOperand& w, int multiprocessors);
+std::int64_t rows_at_once(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
+                          int multiprocessors);
 
 /// Allows the kernel its shared memory. Once per kernel and device.
 void prepare(const Kernel& kernel);

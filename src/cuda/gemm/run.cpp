@@ -134,8 +134,8 @@ void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, con
                                     ? find_planes_kernels(weight.method, form, direction, kind)
                                     : find_kernels(weight.method, family, direction, kind);
   for (std::int64_t first = 0; first < m; first += args.m) {
-    args.m = rows_at_once(kernels, kind, std::min(kRowsPerLaunch, m - first), w, multiprocessors);
-    const TileChoice tile = choose_tile(kernels, kind, args.m, w, multiprocessors);
+    args.m = rows_at_once(kernels, std::min(kRowsPerLaunch, m - first), w, multiprocessors);
+    const TileChoice tile = choose_tile(kernels, args.m, w, multiprocessors);
     const Kernel& kernel = kernels[static_cast<std::size_t>(tile.kind)];
     if (form.planes_in) {
       launch(kernel, advanced(split, first), args.m, w, args, multiprocessors, stream);

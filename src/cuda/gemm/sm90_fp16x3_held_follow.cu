@@ -21,19 +21,8 @@ Kernel held_kernel() {
 }  // namespace
 
 Kernel sm90_fp16x3_held_follow(Direction, EpilogueKind epilogue) {
-  // addend, residual, silu, before, bias
-  switch (epilogue) {
-    case EpilogueKind::silu:
-      return held_kernel<LinearFollow<false, false, true, false, true>, false>();
-    case EpilogueKind::addend_silu:
-      return held_kernel<LinearFollow<true, false, true, false, true>, false>();
-    case EpilogueKind::swiglu_alone:
-      return held_kernel<SwigluFollow, false>();
-    case EpilogueKind::swiglu_backward_alone:
-      return held_kernel<SwigluBackwardFollow, true>();
-    default:
-      return {};
-  }
+  if (epilogue == EpilogueKind::swiglu_alone) return held_kernel<SwigluFollow, false>();
+  return {};
 }
 
 }  // namespace trine::cuda
