@@ -6,13 +6,19 @@
 namespace trine::cuda {
 namespace {
 
-/// Blocks that share the heads of an atom: as many as can meet in code compiled like `kernel`.
+/// Was `kernel` compiled for devices that have clusters?
 template <class Kernel>
-int ranks_for(Kernel kernel, int heads) {
+bool has_clusters(Kernel kernel) {
   cudaFuncAttributes attributes{};
   check_cuda(cudaFuncGetAttributes(&attributes, kernel), "ask about the attention's gradient");
+  return attributes.ptxVersion >= 90;
+}
+
+/// Blocks that share the heads of an atom: as many as can meet.
+template <class Kernel>
+int ranks_for(Kernel kernel, int heads) {
   int ranks = 1;
-  if (attributes.ptxVersion < 90) return ranks;
+  if (!has_clusters(kernel)) return ranks;
   while (2 * ranks <= std::min(heads, kLargestCluster)) ranks *= 2;
   return ranks;
 }
@@ -36,7 +42,8 @@ void start_tiled_backward(const AttentionProblem<float>& problem, cudaStream_t s
     config.dynamicSmemBytes = static_cast<std::size_t>(bytes);
     config.stream = stream;
     config.attrs = &cluster;
-    config.numAttrs = ranks > 1 ? 1 : 0;
+    // Blocks that send to each other need one, even if there is only one.
+    config.numAttrs = has_clusters(kernel) ? 1 : 0;
     check_cuda(cudaLaunchKernelEx(&config, kernel, problem, ranks),
                "start the attention's gradient");
   });
