@@ -50,7 +50,8 @@ struct ForwardHead {
   /// The tokens of an atom that has one block of them.
   __device__ __forceinline__ void load() const {
     load_mask<Shape>(lane, a, tokens, 0, m.mask);
-    load_tiles<Shape>(lane, a.width, {source(0), source(1), source(2)}, tile(0), m.scales);
+    load_tiles(
+        lane, a.width, [&](int i) { return source(i); }, tile(0), m.scales);
     __syncthreads();
   }
   /// Queries unless `key` is above 0 (they are there then), keys and values.

@@ -23,7 +23,7 @@ struct alignas(128) BackwardMemory {
   unsigned char probability[Shape::kTokens * kRow], d_score[Shape::kTokens * kRow];
   float mask[Shape::kTokens];
   Scales<Shape, kTiles> scales;
-  float unit[Shape::kWarps];                    ///< of dL's words of 16 queries
+  float unit[Shape::kWarps];                               ///< of dL's words of 16 queries
   alignas(8) float column[Shape::kWarps][Shape::kTokens];  ///< of the words of a key and 16 queries
   float sums[kLargestCluster][Shape::kTokens];  ///< of dL over queries, by head; in the first block
   Gate gate;                                    ///< of `sums`
@@ -112,8 +112,8 @@ struct BackwardHead {
   /// The tokens of an atom that has one block of them; returns whether it has tiny weights.
   __device__ __forceinline__ bool load() const {
     const float weight = load_mask<Shape>(lane, a, tokens, 0, m.mask);
-    load_tiles<Shape>(lane, a.width, {source(0), source(1), source(2), source(3)}, tile(0),
-                      m.scales);
+    load_tiles(
+        lane, a.width, [&](int i) { return source(i); }, tile(0), m.scales);
     return __syncthreads_or(weight > 0 && weight < kTinyWeight) != 0;
   }
   /// Queries unless `key` is above 0 (they are there then), keys and values.

@@ -34,11 +34,12 @@ struct AttentionShape {
   static constexpr int kRow = 4 * kColumns;  ///< bytes
   static constexpr int kTile = kTokens * kRow;
   /// Blocks that a multiprocessor should have room for.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 900
   static constexpr int kForwardBlocks = kColumns <= 32 ? 5 : 4;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  static constexpr int kBackwardBlocks = kColumns <= 64 ? 2 : 1;
-#else
   static constexpr int kBackwardBlocks = kColumns <= 32 ? 4 : 2;
+#else
+  static constexpr int kForwardBlocks = 4;
+  static constexpr int kBackwardBlocks = kColumns <= 32 ? 2 : 1;
 #endif
 };
 
@@ -194,25 +195,23 @@ struct TileSource {
   }
 };
 
-/// Loads a tile per source, as many at a time as there are registers for. All threads; they meet in
-/// between.
-template <class Shape, int kTiles>
-__device__ __forceinline__ void load_tiles(const Lane& lane, int width,
-                                           const TileSource<Shape> (&sources)[kTiles],
+/// Loads tile m from source(m), as many at a time as there are registers for. All threads; they
+/// meet in between.
+template <class Shape, int kTiles, class F>
+__device__ __forceinline__ void load_tiles(const Lane& lane, int width, F&& source,
                                            std::uint32_t tiles, Scales<Shape, kTiles>& scales) {
   using Source = TileSource<Shape>;
   constexpr int kBatch = Shape::kWidth <= 32 ? kTiles : 1;
   const int row = lane.thread / Source::kLanes;
   const bool inside = lane.thread % Source::kLanes * 4 < width;
-#pragma unroll
+#pragma unroll 1
   for (int m = 0; m < kTiles; m += kBatch) {
     float4 v[kBatch][Source::kPasses];
 #pragma unroll
-    for (int i = 0; i < Source::kPasses; ++i) {
+    for (int b = 0; b < kBatch; ++b) {
+      const Source from = source(m + b);
 #pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-        v[b][i] = sources[m + b].fetch(lane, i);
-      }
+      for (int i = 0; i < Source::kPasses; ++i) v[b][i] = from.fetch(lane, i);
     }
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
