@@ -27,6 +27,11 @@ METHODS = ("tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "bf16x9", "fp16", "fp16
 # Object files of one method, and the kernels in them that must use Tensor Cores.
 METHOD_FILE = re.compile(r"(?P<family>sm80|sm90)_(?P<method>[a-z0-9]+)(_planes)?\.cu\.o$")
 TENSOR_CORE_KERNEL = re.compile(r"gemm_(sm80|sm90)")
+# Part of a kernel's name and architecture -> bytes of registers that may be spilled.
+MAY_SPILL = {
+    ("tiled_backward", "sm_90a"): 128,  # in the part for atoms with more than 48 tokens; the other part gains from more blocks
+    ("tiled_backward", "sm_100a"): 128,  # wide heads; there has been no such device to tune them on
+}
 # Family and word -> the only instruction allowed.
 INSTRUCTION = {
     ("sm80", "tf32"): r"HMMA\.1688\.F32\.TF32", ("sm80", "bf16"): r"HMMA\.16816\.F32\.BF16", ("sm80", "fp16"): r"HMMA\.16816\.F32",
@@ -91,9 +96,10 @@ def read_sass(text, kernels):
 
 
 def kernel_problems(kernel):
-    if kernel.spilled:
+    allowed = next((most for (name, arch), most in MAY_SPILL.items() if name in kernel.name and arch == kernel.arch), 0)
+    if kernel.spilled > allowed:
         yield f"{kernel.where()}: {kernel.spilled} bytes of registers spilled"
-    elif kernel.stack or kernel.local:
+    elif (kernel.stack or kernel.local) and not allowed:
         yield f"{kernel.where()}: a stack frame of {kernel.stack} bytes, {kernel.local} instructions on local memory"
     method = METHOD_FILE.search(kernel.source)
     if kernel.products is None or not method or not TENSOR_CORE_KERNEL.search(kernel.name):
