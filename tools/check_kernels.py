@@ -29,7 +29,6 @@ METHOD_FILE = re.compile(r"(?P<family>sm80|sm90)_(?P<method>[a-z0-9]+)(_planes)?
 TENSOR_CORE_KERNEL = re.compile(r"gemm_(sm80|sm90)")
 # Part of a kernel's name and architecture -> bytes of registers that may be spilled.
 MAY_SPILL = {
-    ("tiled_backward", "sm_90a"): 128,  # in the part for atoms with more than 48 tokens; the other part gains from more blocks
     ("tiled_backward", "sm_100a"): 128,  # wide heads; there has been no such device to tune them on
 }
 # Family and word -> the only instruction allowed.

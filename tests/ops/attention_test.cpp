@@ -2,6 +2,7 @@
 
 #include <array>
 #include <span>
+#include <vector>
 
 #include "ops/devices.hpp"
 #include "ops/naive_attention.hpp"
@@ -109,6 +110,16 @@ TYPED_TEST(AttentionTest, RaggedAtomsAgreeWithPlainLoops) {
       expect_plain_loops<TypeParam>(
           make_inputs<TypeParam>(kEdges, heads, width, 7, kOrdinaryWeights), what + ", ordinary");
     }
+  }
+}
+
+/// As many heads and atoms as a model has, around the sizes at which a GPU takes tokens in blocks.
+TYPED_TEST(AttentionTest, ManyAtomsAgreeWithPlainLoops) {
+  std::vector<std::int64_t> edges;
+  for (std::int64_t i = 0; i < 300; ++i) edges.push_back(36 + i * 7 % 18);
+  for (const std::int64_t width : {16, 32, 64}) {
+    expect_plain_loops<TypeParam>(make_inputs<TypeParam>(edges, 8, width, 7, kOrdinaryWeights),
+                                  "8 heads, width " + std::to_string(width));
   }
 }
 

@@ -162,7 +162,8 @@ struct BackwardHead {
   __device__ __forceinline__ void find_gradient(int query, const RowStatistics& rows, float& unit,
                                                 float (&s)[kTiles][4],
                                                 float (&d)[kTiles][4]) const {
-    float top = 0;
+    // With several blocks of keys the mean may be far larger than any dP of this one.
+    float top = fmaxf(fabsf(rows.mean[0]), fabsf(rows.mean[1]));
 #pragma unroll
     for (int n = 0; n < kTiles; ++n) {
 #pragma unroll

@@ -36,7 +36,7 @@ struct AttentionShape {
   /// Blocks that a multiprocessor should have room for.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 900
   static constexpr int kForwardBlocks = kColumns <= 32 ? 5 : 4;
-  static constexpr int kBackwardBlocks = kColumns <= 32 ? 5 : 2;
+  static constexpr int kBackwardBlocks = kColumns <= 32 ? 4 : 2;
 #else
   static constexpr int kForwardBlocks = 4;
   static constexpr int kBackwardBlocks = kColumns <= 32 ? 2 : 1;
