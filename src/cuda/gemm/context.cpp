@@ -81,8 +81,7 @@ GemmMethod GemmContext::choose(const GemmShape& shape) const {
   w.chunks = static_cast<int>(round_up(shape.k, 2 * kBlock) / kBlock);
   const KernelsByTile kernels =
       find_kernels(GemmMethod::fp16x3, impl_->family, Direction::forward, EpilogueKind::linear);
-  const double split =
-      choose_tile(kernels, shape.m, w, impl_->multiprocessors).microseconds;
+  const double split = choose_tile(kernels, shape.m, w, impl_->multiprocessors).microseconds;
   // cuBLAS SGEMM on an H200, fitted like kCost in launch.cpp.
   const double plain = 5.2 + 2e-6 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
                                  static_cast<double>(shape.k) / 35.0;
