@@ -73,17 +73,9 @@ struct Others {
       }
     }
   }
-  /// What strip `strip` needs, matrices from their boxes.
-  template <class Boxes>
-  __device__ __forceinline__ void take_strip(const EpilogueArgs& a, const FollowPlace& at,
-                                             const Boxes& boxes, int strip) {
-#pragma unroll
-    for (int j = 0; j < Epilogue::kMatrices; ++j) {
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        of[j][strip][h] = load_shared_float4(boxes.place(2 * j + strip / 2, strip % 2, h));
-      }
-    }
+  /// The bias of strip `strip`.
+  __device__ __forceinline__ void read_strip_bias(const EpilogueArgs& a, const FollowPlace& at,
+                                                  int strip) {
     if constexpr (Epilogue::kBias) {
 #pragma unroll
       for (int group = strip; group < 4; group += Epilogue::kStrips) {
@@ -138,8 +130,6 @@ struct LinearFollow {
   static constexpr bool kParked = kMatrices > 1 && !kSilu;
   static constexpr bool kBias = kBiasT;
   static constexpr int kBoxes = kSilu ? 4 : 2;
-  static constexpr int kStrips = 4;       ///< of 16 columns, each with all that it needs
-  static constexpr bool kTight = !kBias;  ///< strips are better read one by one
 
   __device__ static __forceinline__ DeviceMatrix<const float> matrix(const EpilogueArgs& a, int i) {
     if (kAddend && i == 0) return a.addend;
@@ -203,7 +193,6 @@ struct SwigluFollow {
   static constexpr bool kBias = true;
   static constexpr int kBoxes = 3;
   static constexpr int kStrips = 2;  ///< of 16 columns of v and of their gates
-  static constexpr bool kTight = false;
 
   __device__ static __forceinline__ DeviceMatrix<const float> matrix(const EpilogueArgs&, int) {
     return {};
@@ -256,8 +245,6 @@ struct SwigluBackwardFollow {
   static constexpr bool kParked = false;
   static constexpr bool kBias = false;
   static constexpr int kBoxes = 4;
-  static constexpr int kStrips = 4;
-  static constexpr bool kTight = true;
 
   __device__ static __forceinline__ DeviceMatrix<const float> matrix(const EpilogueArgs& a, int i) {
     return {a.before.data + i * a.n, a.before.stride, true};

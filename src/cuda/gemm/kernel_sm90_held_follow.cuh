@@ -2,10 +2,9 @@
 //
 // The results of 64 columns are finished in two steps, either of them while the other warpgroup
 // multiplies: half of them after the last chunk's products, half after the first products of the
-// next 64 columns, whose sum takes the registers of this one only then. What the epilogue reads
-// comes through the copy engine to the boxes from which results leave, as soon as the last ones
-// have left. For twice as many boxes x has a place less: its last chunk follows when the first one
-// has been split.
+// next 64 columns, whose sum takes the registers of this one only then. An epilogue here reads
+// nothing but a bias. For twice as many boxes x has a place less: its last chunk follows when the
+// first one has been split.
 #pragma once
 
 #include "cuda/gemm/kernel_sm90_follow.cuh"
@@ -39,18 +38,10 @@ __device__ __forceinline__ int first_tile() {
   return static_cast<int>(blockIdx.x);
 }
 
-/// A warp's barrier for what the epilogue reads.
-template <class T>
-__device__ __forceinline__ std::uint32_t others_full(const HeldRows<T>& rows, int warp) {
-  return rows.ratios(T::kMostParts) + 8 * warp;
-}
-
 /// The feeding warp; its first thread copies. While a tile's first 64 columns are multiplied places
 /// of x become free one by one.
-template <class T, class Epilogue>
-__device__ void feed_held_follow(Ring<T> ring, const CUtensorMap& x_map, const Product& p,
-                                 const EpilogueArgs& args) {
-  constexpr int kAhead = 128;  ///< columns
+template <class T>
+__device__ void feed_held_follow(Ring<T> ring, const CUtensorMap& x_map, const Product& p) {
   const HeldRows<T> rows(ring);
   const bool copies = threadIdx.x == 0;
   int row = first_tile();
@@ -71,9 +62,6 @@ __device__ void feed_held_follow(Ring<T> ring, const CUtensorMap& x_map, const P
           }
         }
         __syncwarp();
-        if (Epilogue::kMatrices > 0 && part % (kAhead / 64) == 0) {
-          prefetch_rows<Epilogue, kAhead>(args, std::int64_t{row} * T::kRows + 32 * c, 64 * part);
-        }
       }
     }
   }
@@ -107,17 +95,14 @@ struct HeldBoxes {
 template <class T, class Epilogue, bool kTransposed>
 struct HeldFollowConsumer : HeldConsumer<T, Epilogue, kTransposed> {
   using Base = HeldConsumer<T, Epilogue, kTransposed>;
-  static constexpr bool kReads = Epilogue::kMatrices > 0;
+  static_assert(Epilogue::kMatrices == 0, "nothing brings what it would read");
   const CUtensorMap& pre_map;
-  const CUtensorMap& other_map;
   const std::uint32_t thread_place;
 
   __device__ HeldFollowConsumer(const Product& p_, const EpilogueArgs& args_, const Ring<T>& ring_,
-                                const CUtensorMap& y_map, const CUtensorMap& pre_map_,
-                                const CUtensorMap& other_map_)
+                                const CUtensorMap& y_map, const CUtensorMap& pre_map_)
       : Base(p_, args_, ring_, y_map),
         pre_map(pre_map_),
-        other_map(other_map_),
         thread_place(place_in_box(this->staging.boxes, this->staging.lane, 0, 0)) {
 #pragma unroll
     for (int i = 0; i < T::kColumns / 2; ++i) this->sum[i] = 0;
@@ -135,17 +120,13 @@ struct HeldFollowConsumer : HeldConsumer<T, Epilogue, kTransposed> {
     const FollowPlace at(0, part, this->args);
     const auto to = boxes(0);
     Others<Epilogue> others;
-    if constexpr (!Epilogue::kTight) {
 #pragma unroll
-      for (int i = 0; i < kStrips; ++i) {
-        others.take_strip(this->args, at, to, kStrips * half + i);
-      }
+    for (int i = 0; i < kStrips; ++i) {
+      others.read_strip_bias(this->args, at, kStrips * half + i);
     }
 #pragma unroll
     for (int i = 0; i < kStrips; ++i) {
-      const int strip = kStrips * half + i;
-      if (Epilogue::kTight) others.take_strip(this->args, at, to, strip);
-      Epilogue::strip(this->sum, this->args, others, to, strip);
+      Epilogue::strip(this->sum, this->args, others, to, kStrips * half + i);
     }
   }
   __device__ __forceinline__ void leave(int row, int part) const {
@@ -154,32 +135,13 @@ struct HeldFollowConsumer : HeldConsumer<T, Epilogue, kTransposed> {
     Epilogue::leave(this->args, boxes(row), part);
   }
 
-  /// When the last results have left, what the epilogue of these 64 columns reads takes their
-  /// place.
-  __device__ __forceinline__ void request(int row, int part) const {
-    const bool wanted = this->staging.lane == 0;
-    const std::uint32_t full = others_full(this->rows, this->warp);
-    this->staging.wait_free();
-    mbarrier_expect_tx_wanted(full, 2 * Epilogue::kMatrices * kBoxBytes, wanted);
-#pragma unroll
-    for (int i = 0; i < 2 * Epilogue::kMatrices; ++i) {
-      tma_load_wanted(boxes(row).at(i), other_map, 64 * part + 32 * (i % 2) + i / 2 * this->args.n,
-                      boxes(row).row, full, wanted);
-    }
-  }
-
   __device__ __forceinline__ void begin_results(int row, int part, bool last) {
     if (last) {
       const FollowPlace at(std::int64_t{row} * T::kRows + 64 * this->group, part, this->args);
       report_bad_rows(this->sum, this->args, {{at.row[0], at.row[1]}, at.column, false});
     }
     this->ratios = load_shared_float4(this->rows.ratios(last ? 0 : part + 1));
-    if constexpr (kReads) {
-      // The ring has gone round once for each time that this was asked for.
-      mbarrier_wait(others_full(this->rows, this->warp), this->ring.phase ^ 1);
-    } else {
-      this->staging.wait_free();
-    }
+    this->staging.wait_free();
     step(part, 0);
   }
 
@@ -200,7 +162,6 @@ struct HeldFollowConsumer : HeldConsumer<T, Epilogue, kTransposed> {
         if (c == 0) step(before, 1);
       };
       this->multiply(c, !ends || !last || more, beside, between);
-      if (kReads && c == 1) request(row, part);
       if (ends) begin_results(row, part, last);
       if (last && more) this->hold(c);
     }
@@ -216,9 +177,9 @@ struct HeldFollowConsumer : HeldConsumer<T, Epilogue, kTransposed> {
 
 template <class T, class Epilogue, bool kTransposed>
 __device__ void consume_held_follow(const Ring<T>& ring, const CUtensorMap& y_map,
-                                    const CUtensorMap& pre_map, const CUtensorMap& other_map,
-                                    const Product& p, const EpilogueArgs& args) {
-  HeldFollowConsumer<T, Epilogue, kTransposed> consumer(p, args, ring, y_map, pre_map, other_map);
+                                    const CUtensorMap& pre_map, const Product& p,
+                                    const EpilogueArgs& args) {
+  HeldFollowConsumer<T, Epilogue, kTransposed> consumer(p, args, ring, y_map, pre_map);
   consumer.begin();
   int row = first_tile();
   for (; row < p.tiles_down; row += p.step_down) {
@@ -236,23 +197,18 @@ __global__ void __launch_bounds__(kThreads, 1)
                           const __grid_constant__ CUtensorMap y_map,
                           const __grid_constant__ Product p,
                           const __grid_constant__ EpilogueArgs args,
-                          const __grid_constant__ CUtensorMap pre_map,
-                          const __grid_constant__ CUtensorMap other_map) {
+                          const __grid_constant__ CUtensorMap pre_map) {
   extern __shared__ std::uint8_t raw[];
   Ring<T> ring((shared_address(raw) + 1023u) & ~1023u);
   set_up<1>([&] {
     prefetch_map(x_map);
     prefetch_map(y_map);
-    const HeldRows<T> rows(ring);
-    rows.init();
-    for (int warp = 0; warp < 8; ++warp) mbarrier_init(others_full(rows, warp), 1);
+    HeldRows<T>(ring).init();
     ring.init();
   });
-  divide_work<24, 240, 32>([&] { feed_held_follow<T, Epilogue>(ring, x_map, p, args); },
-                           [&] {
-                             consume_held_follow<T, Epilogue, kTransposed>(ring, y_map, pre_map,
-                                                                           other_map, p, args);
-                           });
+  divide_work<24, 240, 32>(
+      [&] { feed_held_follow<T>(ring, x_map, p); },
+      [&] { consume_held_follow<T, Epilogue, kTransposed>(ring, y_map, pre_map, p, args); });
 }
 
 }  // namespace trine::cuda::sm90

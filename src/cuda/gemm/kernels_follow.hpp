@@ -5,8 +5,8 @@
 
 namespace trine::cuda {
 
-/// The tile `held`, with the arguments of `sm90_fp16x3_follow` and the CUtensorMap of what the
-/// epilogue reads. None where `broad` is as fast: that is all but swiglu.
+/// The tile `held`, with the arguments of `sm90_fp16x3_follow`. None where `broad` is as fast: that
+/// is all but swiglu.
 Kernel sm90_fp16x3_held_follow(Direction, EpilogueKind);
 
 }  // namespace trine::cuda

@@ -86,16 +86,6 @@ CUtensorMap describe_pre(const EpilogueArgs& args) {
   return describe_rows({args.pre.data, args.pre.stride, args.n, 1, args.n}, args.m, kStagedRows);
 }
 
-/// The one matrix that `sm90_fp16x3_held_follow` reads besides its bias.
-CUtensorMap describe_other(const EpilogueArgs& args) {
-  const auto& other = args.addend.data   ? args.addend
-                      : args.before.data ? args.before
-                                         : args.residual;
-  if (!args.pre_staged || !other.data) return {};
-  const int columns = args.staged_columns ? args.staged_columns : args.n;
-  return describe_rows({other.data, other.stride, columns, 1, columns}, args.m, kStagedRows);
-}
-
 void start(const Kernel& kernel, KernelFamily family, const Grid& grid, void** arguments,
            cudaStream_t stream) {
   // Hopper kernels set themselves up while the kernel before them ends (set_up).
@@ -166,8 +156,8 @@ void launch(const Kernel& kernel, KernelFamily family, const LeftOperand& x, std
   EpilogueArgs epilogue = args;
   if (family == KernelFamily::sm90) {
     CUtensorMap x_map = describe_rows(x, m, kernel.box_rows), y_map = describe_result(args);
-    CUtensorMap pre_map = describe_pre(args), other_map = describe_other(args);
-    void* arguments[] = {&x_map, &y_map, &grid.product, &epilogue, &pre_map, &other_map};
+    CUtensorMap pre_map = describe_pre(args);
+    void* arguments[] = {&x_map, &y_map, &grid.product, &epilogue, &pre_map};
     start(kernel, family, grid, arguments, stream);
   } else {
     LeftOperand left = x;
