@@ -68,8 +68,6 @@ EngineOptions with_defaults(EngineOptions options) {
         ErrorCode::not_supported, "{} products in fp64 (their operands are in FP32), use fp32",
         gemm_method_info(options.products).name);
   if (options.threads == 0) options.threads = std::max(1, default_threads());
-  const int gpu = cuda_device_number(options.device);
-  options.device = gpu < 0 ? "cpu" : fmt::format("cuda:{}", gpu);
   return options;
 }
 
@@ -78,22 +76,20 @@ using ProfilePtr = std::shared_ptr<Profile>;  // null: nothing is timed
 template <class Real, MemSpace S>
 std::unique_ptr<Engine> make_engine(pet::ModelData data, std::unique_ptr<Ops<Real, S>> ops,
                                     EngineOptions& options, ProfilePtr profile) {
-  if (options.tape_bytes == 0) {
-    const auto device = ops->use();
-    options.tape_bytes = ops->available_memory() / 2;
-  }
+  const auto device = ops->use();  // while weights are prepared, too
+  if (options.tape_bytes == 0) options.tape_bytes = ops->available_memory() / 2;
   if (profile) ops = make_profiled(std::move(ops), std::move(profile));
   return std::make_unique<pet::PetEngine<Real, S>>(std::move(data), std::move(ops), options);
 }
 
-std::unique_ptr<Engine> make_engine(pet::ModelData data, EngineOptions& options,
-                                    const ProfilePtr& profile) {
+std::unique_ptr<Engine> make_engine(pet::ModelData data, [[maybe_unused]] int gpu,
+                                    EngineOptions& options, const ProfilePtr& profile) {
   const auto make = [&](auto ops) {
     return make_engine(std::move(data), std::move(ops), options, profile);
   };
   const bool fp64 = options.precision == Precision::fp64;
 #ifdef TRINE_CUDA
-  if (const int gpu = cuda_device_number(options.device); gpu >= 0) {
+  if (gpu >= 0) {
     return fp64 ? make(make_cuda<double>(gpu)) : make(make_cuda<float>(gpu, options.products));
   }
 #endif
@@ -117,11 +113,13 @@ ModelInfo read_model_info(const std::string& path) {
 Model Model::load(const std::string& path, const EngineOptions& requested) {
   auto impl = std::make_unique<Impl>();
   impl->options = with_defaults(requested);
+  const int gpu = cuda_device_number(requested.device);
+  impl->options.device = gpu < 0 ? "cpu" : fmt::format("cuda:{}", gpu);
   pet::ModelData data = read_model(path);
   impl->info = describe(path, data);
   impl->options.energy = pet::choose_energy(data, requested.energy).name;
   if (requested.profile) impl->profile = std::make_shared<Profile>();
-  impl->engine = make_engine(std::move(data), impl->options, impl->profile);
+  impl->engine = make_engine(std::move(data), gpu, impl->options, impl->profile);
   release_free_memory();  // the file's own copy of the weights is gone
   return Model(std::move(impl));
 }

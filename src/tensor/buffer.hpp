@@ -18,74 +18,42 @@ namespace trine {
 inline constexpr std::size_t kAlignment = 64;
 inline constexpr std::size_t kHugePage = std::size_t{1} << 21;
 
-/// Memory of one space for trivially copyable elements.
-template <class T, MemSpace S = MemSpace::host>
-class Buffer;
-
-/// Host memory. `resize` leaves the contents undefined when it has to grow.
-template <class T>
-class Buffer<T, MemSpace::host> {
- public:
-  Buffer() = default;
-  explicit Buffer(std::int64_t size) { resize(size); }
-
-  void resize(std::int64_t size) {
-    if (size > capacity_) {
-      data_.reset();
-      capacity_ = 0;
-      data_.reset(static_cast<T*>(allocate(static_cast<std::size_t>(size) * sizeof(T))));
-      capacity_ = size;
-    }
-    size_ = size;
-  }
-
-  /// Takes a sixteenth more whenever it takes new memory: for what changes a little from step to
-  /// step.
-  void resize_with_room(std::int64_t size) {
-    if (size > capacity_) resize(size + size / 16);
-    resize(size);
-  }
-
-  T* data() const { return data_.get(); }
-  std::int64_t size() const { return size_; }
-  T& operator[](std::int64_t i) const { return data_.get()[i]; }
-  Vector<T> view() const { return {data_.get(), size_}; }
-  Vector<const T> const_view() const { return {data_.get(), size_}; }
-
- private:
-  /// Blocks of some megabytes are asked for in huge pages, which saves most of the page faults of
-  /// the first use. Beyond half a gigabyte the system took longer to find such pages than they
-  /// saved.
-  static void* allocate(std::size_t bytes) {
-    const bool large = bytes >= 2 * kHugePage && bytes <= 256 * kHugePage;
-    const std::size_t unit = large ? kHugePage : kAlignment;
-    const std::size_t rounded = (bytes + unit - 1) / unit * unit;
-    void* memory = std::aligned_alloc(unit, rounded);
-    if (!memory) throw std::bad_alloc();
-    if (large) madvise(memory, rounded, MADV_HUGEPAGE);
-    return memory;
-  }
-
-  struct Free {
-    void operator()(T* p) const { std::free(p); }
-  };
-  std::unique_ptr<T, Free> data_;
-  std::int64_t size_ = 0;
-  std::int64_t capacity_ = 0;
-};
-
 namespace detail {
 
-// Defined by the CUDA engine; the current device is the caller's concern.
+/// Blocks of some megabytes are asked for in huge pages, which saves most of the page faults of the
+/// first use. Beyond half a gigabyte the system took longer to find such pages than they saved.
+inline void* allocate_host(std::size_t bytes) {
+  const bool large = bytes >= 2 * kHugePage && bytes <= 256 * kHugePage;
+  const std::size_t unit = large ? kHugePage : kAlignment;
+  const std::size_t rounded = (bytes + unit - 1) / unit * unit;
+  void* memory = std::aligned_alloc(unit, rounded);
+  if (!memory) throw std::bad_alloc();
+  if (large) madvise(memory, rounded, MADV_HUGEPAGE);
+  return memory;
+}
+
+// Defined by the CUDA engine; the current device is the caller's concern. `free_device` waits for
+// the device.
 void* allocate_device(std::size_t bytes);
 void free_device(void* memory) noexcept;
 
+template <MemSpace S>
+struct Free {
+  void operator()(void* memory) const noexcept {
+    if constexpr (S == MemSpace::host) {
+      std::free(memory);
+    } else {
+      free_device(memory);
+    }
+  }
+};
+
 }  // namespace detail
 
-/// Memory of the current CUDA device. `resize` leaves the contents undefined when it has to grow,
-/// and then waits for the device.
-template <class T>
-class Buffer<T, MemSpace::device> {
+/// Memory of one space, of the current device if it is a device's, for trivially copyable elements.
+/// `resize` leaves the contents undefined when it has to grow.
+template <class T, MemSpace S = MemSpace::host>
+class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::int64_t size) { resize(size); }
@@ -94,8 +62,7 @@ class Buffer<T, MemSpace::device> {
     if (size > capacity_) {
       data_.reset();
       capacity_ = 0;
-      data_.reset(
-          static_cast<T*>(detail::allocate_device(static_cast<std::size_t>(size) * sizeof(T))));
+      data_.reset(allocate(static_cast<std::size_t>(size) * sizeof(T)));
       capacity_ = size;
     }
     size_ = size;
@@ -111,14 +78,20 @@ class Buffer<T, MemSpace::device> {
   T* data() const { return data_.get(); }
   std::int64_t size() const { return size_; }
   std::int64_t capacity() const { return capacity_; }
-  Vector<T, MemSpace::device> view() const { return {data_.get(), size_}; }
-  Vector<const T, MemSpace::device> const_view() const { return {data_.get(), size_}; }
+  T& operator[](std::int64_t i) const requires(S == MemSpace::host) { return data_.get()[i]; }
+  Vector<T, S> view() const { return {data_.get(), size_}; }
+  Vector<const T, S> const_view() const { return {data_.get(), size_}; }
 
  private:
-  struct Free {
-    void operator()(T* p) const { detail::free_device(p); }
-  };
-  std::unique_ptr<T, Free> data_;
+  static T* allocate(std::size_t bytes) {
+    if constexpr (S == MemSpace::host) {
+      return static_cast<T*>(detail::allocate_host(bytes));
+    } else {
+      return static_cast<T*>(detail::allocate_device(bytes));
+    }
+  }
+
+  std::unique_ptr<T, detail::Free<S>> data_;
   std::int64_t size_ = 0;
   std::int64_t capacity_ = 0;
 };

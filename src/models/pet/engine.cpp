@@ -68,11 +68,7 @@ const Target& choose_energy(const ModelData& model, const std::string& wanted) {
 template <class Real, MemSpace S>
 PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops,
                               const EngineOptions& options)
-    : model_(std::move(model)),
-      options_(options),
-      ops_(std::move(ops)),
-      in_use_(ops_->use()),
-      network_(model_, *ops_) {
+    : model_(std::move(model)), options_(options), ops_(std::move(ops)), network_(model_, *ops_) {
   const Target& energy = choose_energy(model_, options.energy);
   options_.energy = energy.name;
   targets_.push_back(prepare_target(model_, energy, *ops_));
@@ -87,7 +83,6 @@ PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops
   }
   round_radii(model_);
   model_.tensors.clear();
-  in_use_.reset();
 }
 
 template <class Real, MemSpace S>

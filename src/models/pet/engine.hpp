@@ -75,7 +75,6 @@ class PetEngine final : public Engine {
   ModelData model_;
   EngineOptions options_;
   std::unique_ptr<Ops<Real, S>> ops_;
-  std::shared_ptr<void> in_use_;  ///< the device, while weights are prepared
   Network<Real, S> network_;
   std::vector<TargetWeights<Real, S>> targets_;  ///< the energy, then direct heads
   std::optional<Uncertainty> uncertainty_;
