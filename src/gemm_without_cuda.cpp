@@ -27,6 +27,9 @@ std::string GemmContext::device_name() const {
 int GemmContext::capability() const {
   no_cuda();
 }
+GemmArch GemmContext::arch() const {
+  no_cuda();
+}
 GemmSupport GemmContext::supports(GemmMethod, const GemmShape&) const {
   no_cuda();
 }

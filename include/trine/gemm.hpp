@@ -137,6 +137,8 @@ class GemmContext {
 
   std::string device_name() const;
   int capability() const;  ///< e.g. 90
+  /// Whose emulation (`EmulatedGemm`) computes the bits of these kernels on this device.
+  GemmArch arch() const;
   GemmSupport supports(GemmMethod method, const GemmShape& shape) const;
   /// The fastest method of FP32 accuracy for this shape, from measurements (docs/gemm.md).
   GemmMethod choose(const GemmShape& shape) const;

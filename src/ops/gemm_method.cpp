@@ -94,7 +94,8 @@ double gemm_error_bound(GemmMethod method, GemmArch arch, std::int64_t k) {
   const double representation = delta * (2 + delta);
   const double dropped = all - kept;
   const double promotion = std::ceil(inner / chunk) * std::ldexp(kept, -24);
-  return std::ldexp(representation + dropped + accumulation + promotion, 24);
+  const double gain = truncation_units(word, arch) * std::ldexp(kept, -23);
+  return std::ldexp(representation + dropped + accumulation + promotion + gain, 24);
 }
 
 GemmSupport gemm_support(GemmMethod method, int capability, const GemmShape& shape) {

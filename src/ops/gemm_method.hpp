@@ -94,4 +94,25 @@ constexpr int promotion_interval(GemmMethod method, GemmArch arch) {
   return word == GemmWord::tf32 || arch != GemmArch::sm_90 ? 32 : 64;
 }
 
+/// Units of 2^-23 of itself by which truncation toward zero makes a chunk's sum too small if its
+/// terms have one sign, as measured by the emulation; promotion makes up for it (docs/gemm.md).
+constexpr int truncation_units(GemmWord word, GemmArch arch) {
+  switch (word) {
+    case GemmWord::tf32:
+      return arch == GemmArch::sm_80 ? 2 : 1;
+    case GemmWord::fp16:
+      return 1;
+    case GemmWord::bf16:
+      return arch == GemmArch::sm_90 ? 1 : 0;
+    case GemmWord::fp32:
+      break;
+  }
+  return 0;
+}
+
+/// What the scale of a weight's block is multiplied by, unless every element is one word.
+constexpr float truncation_gain(GemmWord word, GemmArch arch) {
+  return 1.0F + static_cast<float>(truncation_units(word, arch)) * 0x1p-23F;
+}
+
 }  // namespace trine

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cpu/emulation_inputs.hpp"
+#include "ops/gemm_method.hpp"
 
 namespace {
 
@@ -12,7 +13,7 @@ using oracle::Matrix;
 using oracle::Operands;
 
 constexpr double kUnit = 0x1p-24;
-constexpr auto kArchs = {GemmArch::sm_80, GemmArch::sm_90};
+constexpr auto kArchs = {GemmArch::sm_80, GemmArch::sm_90, GemmArch::sm_100};
 
 /// Errors in units of u (|x| |w|^T).
 struct Errors {
@@ -82,20 +83,21 @@ const oracle::Input& input(std::string_view name) {
 }
 
 TEST(EmulationAccuracy, MethodsOfFp32AccuracyAreAsGoodAsFp32) {
-  for (std::int64_t k : {256, 1024, 2048}) {
+  for (std::int64_t k : {64, 128, 256, 1024, 2048}) {
     const auto normal = make_operands(input("normal"), 48, 48, k);
     const auto same_sign = make_operands(input("same sign"), 48, 48, k);
     const Errors fp32 = errors_of(product(GemmMethod::fp32, GemmArch::sm_90, normal), normal);
     for (const auto& info : gemm_methods()) {
       if (!info.fp32_class || info.method == GemmMethod::fp32) continue;
       for (GemmArch arch : kArchs) {
-        SCOPED_TRACE(testing::Message() << info.name << " sm_"
-                                        << (arch == GemmArch::sm_80 ? 80 : 90) << ", K = " << k);
+        // Steps of four terms of TF32 truncate more often than an FP32 chain this short rounds.
+        if (k == 64 && arch == GemmArch::sm_80) continue;
+        SCOPED_TRACE(testing::Message() << info.name << " " << name_of(arch) << ", K = " << k);
         const Errors e = errors_of(product(info.method, arch, normal), normal);
         if (!(e.rms <= fp32.rms)) ADD_FAILURE() << "rms " << e.rms << " u, FP32 " << fp32.rms;
         if (!(e.max <= 1.5 * fp32.max)) ADD_FAILURE() << "max " << e.max << ", FP32 " << fp32.max;
         const double bias = errors_of(product(info.method, arch, same_sign), same_sign).bias;
-        if (!(std::abs(bias) <= 4)) ADD_FAILURE() << "bias " << bias << " u";
+        if (!(std::abs(bias) <= 2)) ADD_FAILURE() << "bias " << bias << " u";
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,15 @@ inline std::vector<std::vector<int>> steps_of_sixteen(WordType type, bool ampere
   return steps;
 }
 
+/// Parts of 2^-23 that promotion adds, by type of word and device: the table of docs/gemm.md.
+inline int gain_units(WordType type, GemmArch arch) {
+  static const std::map<WordType, std::map<GemmArch, int>> table = {
+      {WordType::tf32, {{GemmArch::sm_80, 2}, {GemmArch::sm_90, 1}, {GemmArch::sm_100, 1}}},
+      {WordType::fp16, {{GemmArch::sm_80, 1}, {GemmArch::sm_90, 1}, {GemmArch::sm_100, 1}}},
+      {WordType::bf16, {{GemmArch::sm_80, 0}, {GemmArch::sm_90, 1}, {GemmArch::sm_100, 0}}}};
+  return table.at(type).at(arch);
+}
+
 inline std::int64_t padded(std::int64_t n, std::int64_t to = 64) {
   return (n + to - 1) / to * to;
 }
@@ -173,6 +183,7 @@ class Product {
         ampere_(arch == GemmArch::sm_80),
         backward_(backward),
         chunk_(arch != GemmArch::sm_90 || recipe_.type == WordType::tf32 ? 32 : 64),
+        gain_units_(gain_units(recipe_.type, arch)),
         steps_(steps_of_sixteen(recipe_.type, ampere_)),
         packed_(pack(w, activation)),
         k_(w.cols) {
@@ -188,6 +199,9 @@ class Product {
         const int e = block_exponent(r / 64, c / 64);
         words_.push_back(words_of(p.at(r, c) * std::ldexp(1.0F, 141 - e), recipe_));
       }
+    }
+    for (std::int64_t r = 0; r < p.rows / 64; ++r) {
+      for (std::int64_t c = 0; c < p.cols / 64; ++c) gains_.push_back(measured_gain(r, c));
     }
   }
 
@@ -226,9 +240,27 @@ class Product {
     return clamped_exponent(largest);
   }
 
+  std::size_t block(std::int64_t row_block, std::int64_t column_block) const {
+    return static_cast<std::size_t>(row_block * (packed_.values.cols / 64) + column_block);
+  }
   int block_exponent(std::int64_t row_block, std::int64_t column_block) const {
-    return block_exponents_[static_cast<std::size_t>(row_block * (packed_.values.cols / 64) +
-                                                     column_block)];
+    return block_exponents_[block(row_block, column_block)];
+  }
+
+  /// Makes up for truncation where the weight has more digits than one word.
+  float measured_gain(std::int64_t row_block, std::int64_t column_block) const {
+    const Matrix& p = packed_.values;
+    const int e = block_exponent(row_block, column_block);
+    for (std::int64_t r = 64 * row_block; r < 64 * row_block + 64; ++r) {
+      for (std::int64_t c = 64 * column_block; c < 64 * column_block + 64; ++c) {
+        const double scaled = std::ldexp(static_cast<double>(p.at(r, c)), 141 - e);
+        const Term& first = words_[static_cast<std::size_t>(r * p.cols + c)].front();
+        const auto significand = static_cast<double>(first.significand);
+        if (std::ldexp(significand, first.exponent - first.fraction) != scaled)
+          return 1 + static_cast<float>(gain_units_) * 0x1p-23F;
+      }
+    }
+    return 1;
   }
 
   std::vector<float> row_of_sums(const std::vector<float>& row, std::int64_t outer) const {
@@ -253,7 +285,9 @@ class Product {
       for (std::int64_t c = 0; c < outer; c += 64) {
         const int e_b =
             backward_ ? block_exponent(first / 64, c / 64) : block_exponent(c / 64, first / 64);
-        const float scale = std::ldexp(1.0F, e - 141) * std::ldexp(1.0F, e_b - top_ - 14);
+        const float gain =
+            gains_[backward_ ? block(first / 64, c / 64) : block(c / 64, first / 64)];
+        const float scale = std::ldexp(1.0F, e - 141) * (std::ldexp(1.0F, e_b - top_ - 14) * gain);
         for (std::int64_t j = c; j < c + 64; ++j) {
           float& sum = sums[static_cast<std::size_t>(j)];
           sum = std::fma(chunk_sum(x, first, j), scale, sum);
@@ -292,11 +326,12 @@ class Product {
 
   Recipe recipe_;
   bool ampere_, backward_;
-  int chunk_;
+  int chunk_, gain_units_;
   std::vector<std::vector<int>> steps_;
   PackedWeight packed_;
   std::int64_t k_;
   std::vector<int> block_exponents_;
+  std::vector<float> gains_;  ///< of blocks
   int top_ = 15;
   std::vector<std::vector<Term>> words_;
 };

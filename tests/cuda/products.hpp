@@ -22,12 +22,9 @@ inline GemmContext& context(GemmKernels kernels = GemmKernels::best) {
   return *portable;
 }
 
-/// What the emulation calls the arithmetic of these kernels on this device. Portable kernels on
-/// Hopper add as it does, but promote as on every other device: like those of sm_100.
+/// What the emulation calls the arithmetic of these kernels on this device.
 inline GemmArch arch(GemmKernels kernels) {
-  const int capability = context().capability();
-  if (capability < 90) return GemmArch::sm_80;
-  return capability == 90 && kernels == GemmKernels::best ? GemmArch::sm_90 : GemmArch::sm_100;
+  return context(kernels).arch();
 }
 
 /// Skips without a device.

@@ -85,6 +85,7 @@ struct EmulatedProduct::Scratch {
 EmulatedProduct::EmulatedProduct(GemmMethod method, GemmArch arch, ConstRows w, std::int64_t n,
                                  std::int64_t k, GemmActivation activation)
     : method_(method),
+      arch_(arch),
       sum_(tensor_core_sum(arch)),
       word_(gemm_word(method)),
       chunk_(word_ == GemmWord::fp32 ? kTile : promotion_interval(method, arch)),
@@ -133,7 +134,18 @@ void EmulatedProduct::scale_block(std::int64_t row, std::int64_t column) {
   const float scale = power_of_two(141 - e);
   for (std::int64_t i = 0; i < kTileSize; ++i) element(i) *= scale;
   exponent_.push_back(e);
+  gain_.push_back(block_is_one_word(row, column) ? 1.0F : truncation_gain(word_, arch_));
   largest_exponent_ = std::max(largest_exponent_, e);
+}
+
+bool EmulatedProduct::block_is_one_word(std::int64_t row, std::int64_t column) const {
+  const auto words = std::make_unique_for_overwrite<emulation::WordTile>();
+  std::array<float, kTileSize> rest;
+  for (std::int64_t r = 0; r < kTile; ++r) {
+    std::copy_n(weight_.data() + (row + r) * padded_k_ + column, kTile, rest.data() + r * kTile);
+  }
+  emulation::kernels().split(word_, 1, kTileSize, rest.data(), *words);
+  return std::all_of(rest.begin(), rest.end(), [](float x) { return x == 0; });
 }
 
 std::int64_t EmulatedProduct::inner(Direction direction) const {
@@ -195,8 +207,8 @@ void EmulatedProduct::multiply_chunk(bool forward, std::int64_t chunk, std::int6
     const std::int64_t inner_block = chunk * chunk_ / kTile, outer_block = (first + c) / kTile;
     const std::int64_t block = forward ? outer_block * (padded_k_ / kTile) + inner_block
                                        : inner_block * (padded_k_ / kTile) + outer_block;
-    const float r_b =
-        power_of_two(exponent_[static_cast<std::size_t>(block)] - largest_exponent_ - 14);
+    const auto b = static_cast<std::size_t>(block);
+    const float r_b = power_of_two(exponent_[b] - largest_exponent_ - 14) * gain_[b];
     for (int r = 0; r < rows; ++r) {
       s.scale[static_cast<std::size_t>(r)] = s.row_scale[static_cast<std::size_t>(r)] * r_b;
     }

@@ -46,6 +46,8 @@ class EmulatedProduct {
 
   void pack(ConstRows w);
   void scale_block(std::int64_t row, std::int64_t column);
+  /// Whether nothing is left of any element of a scaled block after its first word.
+  bool block_is_one_word(std::int64_t row, std::int64_t column) const;
   /// Row or column of w that is at `packed`; -1 for padding.
   std::int64_t natural(bool rows_of_w, std::int64_t packed) const;
   void gather_x(bool forward, std::int64_t chunk, int rows, ConstRows x, Scratch& s) const;
@@ -56,6 +58,7 @@ class EmulatedProduct {
                       int rows, Scratch& s, const emulation::Kernels& kernels) const;
 
   GemmMethod method_;
+  GemmArch arch_;
   TensorCoreSum sum_;
   GemmWord word_;
   int chunk_;  ///< elements of the inner dimension per promotion
@@ -66,6 +69,7 @@ class EmulatedProduct {
   std::int64_t padded_k_;
   std::vector<float> weight_;  ///< (packed rows, padded_k_), each block times its power of two
   std::vector<int> exponent_;  ///< e_b of each 64 x 64 block
+  std::vector<float> gain_;    ///< of each block, against truncation
   int largest_exponent_ = 15;  ///< e_G
 };
 

@@ -33,13 +33,6 @@ std::string dotted(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-/// The accumulation that a device's bound follows.
-GemmArch arch_of(int capability) {
-  const int major = capability / 10;
-  if (major == 9) return GemmArch::sm_90;
-  return major == 10 ? GemmArch::sm_100 : GemmArch::sm_80;
-}
-
 void check_case(const GemmBenchmarkCase& product) {
   const auto& [m, n, k] = product.shape;
   check(m > 0 && n > 0 && k > 0, ErrorCode::usage,
@@ -153,7 +146,7 @@ std::vector<GemmBenchmarkFigure> GemmBenchmark::Impl::start_figures(
   for (const GemmMethod method : options.methods) {
     auto& figure = figures.emplace_back();
     figure.method = method;
-    figure.bound = gemm_error_bound(method, arch_of(context.capability()), product.inner());
+    figure.bound = gemm_error_bound(method, context.arch(), product.inner());
     const GemmSupport support = context.supports(method, product.shape);
     if (!support.supported) figure.reason = support.reason;
   }

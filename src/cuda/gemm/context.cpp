@@ -69,6 +69,12 @@ int GemmContext::capability() const {
   return impl_->capability;
 }
 
+// Portable kernels on Hopper add as it does, but promote as on every other device.
+GemmArch GemmContext::arch() const {
+  if (impl_->capability < 90) return GemmArch::sm_80;
+  return impl_->family == KernelFamily::sm90 ? GemmArch::sm_90 : GemmArch::sm_100;
+}
+
 GemmSupport GemmContext::supports(GemmMethod method, const GemmShape& shape) const {
   return gemm_support(method, impl_->capability, shape);
 }
@@ -125,7 +131,7 @@ GemmWeight GemmContext::pack(GemmMethod method, const float* w, std::int64_t ldw
     weight->plain = std::move(copy);
   } else {
     prepare_kernels(method, impl_->family);
-    pack_words(*weight, copy.data(), k, impl_->stream);
+    pack_words(*weight, copy.data(), k, arch(), impl_->stream);
   }
   check_cuda(cudaStreamSynchronize(impl_->stream), "pack a weight");
   return GemmWeight(std::move(weight));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "cuda/gemm/words.cuh"
+#include "ops/gemm_method.hpp"
 
 namespace trine::cuda {
 namespace {
@@ -45,12 +46,30 @@ __global__ void block_exponents(Source source, std::uint32_t* exponents, std::ui
   }
 }
 
-__global__ void block_ratios(const std::uint32_t* exponents, const std::uint32_t* largest,
-                             int count, float* ratios) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < count) {
-    ratios[i] = ldexpf(1.0f, static_cast<int>(exponents[i]) - static_cast<int>(*largest) - 14);
+/// Whether x, scaled, is its first word.
+template <class S>
+__device__ bool is_one_word(float x) {
+  if constexpr (S::kWord == Word::fp16) return __half2float(__float2half_rn(x)) == x;
+  if constexpr (S::kWord == Word::bf16) return __bfloat162float(__float2bfloat16_rn(x)) == x;
+  return (__float_as_uint(x) & 0x1fffu) == 0;
+}
+
+/// What sums over each block of 64 x 64 are multiplied by; `gain` makes up for truncation.
+template <class S>
+__global__ void block_ratios(Source source, const std::uint32_t* exponents,
+                             const std::uint32_t* largest, float gain, float* ratios) {
+  const unsigned block = blockIdx.y * gridDim.x + blockIdx.x;
+  const float up = scale_up(exponents[block]);
+  bool one_word = true;
+  for (int i = static_cast<int>(threadIdx.x); i < kBlock * kBlock;
+       i += static_cast<int>(blockDim.x)) {
+    one_word &= is_one_word<S>(up * source.at(static_cast<int>(blockIdx.y) * kBlock + i / kBlock,
+                                              static_cast<int>(blockIdx.x) * kBlock + i % kBlock));
   }
+  const bool exact = __syncthreads_and(one_word) != 0;
+  if (threadIdx.x > 0) return;
+  const int exponent = static_cast<int>(exponents[block]) - static_cast<int>(*largest) - 14;
+  ratios[block] = ldexpf(1.0f, exponent) * (exact ? 1.0f : gain);
 }
 
 /// One block of 64 x 64 per thread block. kAcross: rows of the stored block run along w's columns.
@@ -104,7 +123,7 @@ std::int64_t blocks_of(std::int64_t size) {
 }
 
 template <class S>
-void pack_with(PackedWeight& weight, const Source& source, cudaStream_t stream) {
+void pack_with(PackedWeight& weight, const Source& source, GemmArch arch, cudaStream_t stream) {
   const bool halves = source.halves;
   const auto rows = static_cast<unsigned>(halves ? blocks_of((weight.n / 2 + 31) / 32 * 64)
                                                  : blocks_of(weight.n));
@@ -127,8 +146,9 @@ void pack_with(PackedWeight& weight, const Source& source, cudaStream_t stream) 
 
   weight.ratios = DeviceArray<float>(count);
   weight.words = DeviceArray<std::uint8_t>(count * kBytes * (kTwoCopies ? 2 : 1));
-  block_ratios<<<static_cast<unsigned>((count + 255) / 256), 256, 0, stream>>>(
-      exponents.data(), largest, static_cast<int>(count), weight.ratios.data());
+  block_ratios<S><<<dim3(columns, rows), 256, 0, stream>>>(
+      source, exponents.data(), largest, truncation_gain(gemm_word(weight.method), arch),
+      weight.ratios.data());
   pack_blocks<S, false>
       <<<dim3(columns, rows), 256, 0, stream>>>(source, exponents.data(), weight.words.data());
   const float gain = std::ldexp(1.0f, static_cast<int>(e) - 127);
@@ -157,26 +177,27 @@ void pack_with(PackedWeight& weight, const Source& source, cudaStream_t stream) 
 
 }  // namespace
 
-void pack_words(PackedWeight& weight, const float* w, std::int64_t ldw, cudaStream_t stream) {
+void pack_words(PackedWeight& weight, const float* w, std::int64_t ldw, GemmArch arch,
+                cudaStream_t stream) {
   const Source source{w, ldw, static_cast<int>(weight.n), static_cast<int>(weight.k),
                       weight.activation == GemmActivation::swiglu};
   switch (weight.method) {
     case GemmMethod::tf32:
-      return pack_with<Tf32>(weight, source, stream);
+      return pack_with<Tf32>(weight, source, arch, stream);
     case GemmMethod::tf32x3:
-      return pack_with<Tf32x3>(weight, source, stream);
+      return pack_with<Tf32x3>(weight, source, arch, stream);
     case GemmMethod::bf16:
-      return pack_with<Bf16>(weight, source, stream);
+      return pack_with<Bf16>(weight, source, arch, stream);
     case GemmMethod::bf16x3:
-      return pack_with<Bf16x3>(weight, source, stream);
+      return pack_with<Bf16x3>(weight, source, arch, stream);
     case GemmMethod::bf16x6:
-      return pack_with<Bf16x6>(weight, source, stream);
+      return pack_with<Bf16x6>(weight, source, arch, stream);
     case GemmMethod::bf16x9:
-      return pack_with<Bf16x9>(weight, source, stream);
+      return pack_with<Bf16x9>(weight, source, arch, stream);
     case GemmMethod::fp16:
-      return pack_with<Fp16>(weight, source, stream);
+      return pack_with<Fp16>(weight, source, arch, stream);
     case GemmMethod::fp16x3:
-      return pack_with<Fp16x3>(weight, source, stream);
+      return pack_with<Fp16x3>(weight, source, arch, stream);
     case GemmMethod::fp32:
     case GemmMethod::size_:
       break;
