@@ -10,12 +10,12 @@
 namespace trine {
 
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::host>> make_cpu(int threads, GemmMethod method) {
-  return cpu::make_ops<Real>(threads, method);
+std::unique_ptr<Ops<Real, MemSpace::host>> make_cpu(int threads) {
+  return cpu::make_ops<Real>(threads);
 }
 
-template std::unique_ptr<Ops<float, MemSpace::host>> make_cpu<float>(int, GemmMethod);
-template std::unique_ptr<Ops<double, MemSpace::host>> make_cpu<double>(int, GemmMethod);
+template std::unique_ptr<Ops<float, MemSpace::host>> make_cpu<float>(int);
+template std::unique_ptr<Ops<double, MemSpace::host>> make_cpu<double>(int);
 
 int default_threads() {
   return omp_get_max_threads();
@@ -23,12 +23,12 @@ int default_threads() {
 
 #ifdef TRINE_CUDA
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::device>> make_cuda(int device, GemmMethod method) {
-  return cuda::make_ops<Real>(device, method);
+std::unique_ptr<Ops<Real, MemSpace::device>> make_cuda(int device) {
+  return cuda::make_ops<Real>(device);
 }
 
-template std::unique_ptr<Ops<float, MemSpace::device>> make_cuda<float>(int, GemmMethod);
-template std::unique_ptr<Ops<double, MemSpace::device>> make_cuda<double>(int, GemmMethod);
+template std::unique_ptr<Ops<float, MemSpace::device>> make_cuda<float>(int);
+template std::unique_ptr<Ops<double, MemSpace::device>> make_cuda<double>(int);
 #endif
 
 }  // namespace trine

@@ -5,24 +5,20 @@
 
 #include "ops/ops.hpp"
 #include "trine/devices.hpp"
-#include "trine/gemm.hpp"
 
 namespace trine {
 
-/// The CPU in float or double; `threads` at least 1. Any `method` but fp32 is emulated bit for bit,
-/// and only in float.
+/// The CPU in float or double; `threads` at least 1.
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::host>> make_cpu(int threads,
-                                                    GemmMethod method = GemmMethod::fp32);
+std::unique_ptr<Ops<Real, MemSpace::host>> make_cpu(int threads);
 
 /// Threads that the CPU device uses when none are asked for.
 int default_threads();
 
 #ifdef TRINE_CUDA
-/// A GPU in float or double; any `method` but fp32 only in float.
+/// A GPU in float or double.
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::device>> make_cuda(int device,
-                                                       GemmMethod method = GemmMethod::fp32);
+std::unique_ptr<Ops<Real, MemSpace::device>> make_cuda(int device);
 #endif
 
 }  // namespace trine

@@ -8,6 +8,7 @@
 #include "base/memory.hpp"
 #include "models/checkpoint/read_checkpoint.hpp"
 #include "models/engine.hpp"
+#include "models/gemm_sites.hpp"
 #include "models/pet/engine.hpp"
 #include "models/pet/synthetic.hpp"
 #include "ops/profile.hpp"
@@ -64,9 +65,13 @@ EngineOptions with_defaults(EngineOptions options) {
         options.threads);
   check(options.tape_bytes >= 0, ErrorCode::usage,
         "tape_bytes is negative ({}), use 0 for the default", options.tape_bytes);
-  check(options.precision == Precision::fp32 || options.products == GemmMethod::fp32,
-        ErrorCode::not_supported, "{} products in fp64 (their operands are in FP32), use fp32",
-        gemm_method_info(options.products).name);
+  std::vector<GemmMethod> methods = {options.products.method};
+  for (const auto& site : options.products.sites) methods.push_back(site.second);
+  for (const GemmMethod method : methods) {
+    check(options.precision == Precision::fp32 || method == GemmMethod::fp32,
+          ErrorCode::not_supported, "{} products in fp64 (their operands are in FP32), use fp32",
+          gemm_method_info(method).name);
+  }
   if (options.threads == 0) options.threads = std::max(1, default_threads());
   return options;
 }
@@ -75,26 +80,29 @@ using ProfilePtr = std::shared_ptr<Profile>;  // null: nothing is timed
 
 template <class Real, MemSpace S>
 std::unique_ptr<Engine> make_engine(pet::ModelData data, std::unique_ptr<Ops<Real, S>> ops,
-                                    EngineOptions& options, ProfilePtr profile) {
+                                    EngineOptions& options, ProfilePtr profile, GemmSites& sites) {
   const auto device = ops->use();  // while weights are prepared, too
   if (options.tape_bytes == 0) options.tape_bytes = ops->available_memory() / 2;
   if (profile) ops = make_profiled(std::move(ops), std::move(profile));
-  return std::make_unique<pet::PetEngine<Real, S>>(std::move(data), std::move(ops), options);
+  auto engine =
+      std::make_unique<pet::PetEngine<Real, S>>(std::move(data), std::move(ops), options, sites);
+  sites.check_names();
+  return engine;
 }
 
 std::unique_ptr<Engine> make_engine(pet::ModelData data, [[maybe_unused]] int gpu,
-                                    EngineOptions& options, const ProfilePtr& profile) {
+                                    EngineOptions& options, const ProfilePtr& profile,
+                                    GemmSites& sites) {
   const auto make = [&](auto ops) {
-    return make_engine(std::move(data), std::move(ops), options, profile);
+    return make_engine(std::move(data), std::move(ops), options, profile, sites);
   };
   const bool fp64 = options.precision == Precision::fp64;
 #ifdef TRINE_CUDA
   if (gpu >= 0) {
-    return fp64 ? make(make_cuda<double>(gpu)) : make(make_cuda<float>(gpu, options.products));
+    return fp64 ? make(make_cuda<double>(gpu)) : make(make_cuda<float>(gpu));
   }
 #endif
-  return fp64 ? make(make_cpu<double>(options.threads))
-              : make(make_cpu<float>(options.threads, options.products));
+  return fp64 ? make(make_cpu<double>(options.threads)) : make(make_cpu<float>(options.threads));
 }
 
 }  // namespace
@@ -103,6 +111,7 @@ struct Model::Impl {
   ModelInfo info;
   EngineOptions options;
   ProfilePtr profile;
+  std::vector<GemmSite> sites;
   std::unique_ptr<Engine> engine;
 };
 
@@ -119,7 +128,9 @@ Model Model::load(const std::string& path, const EngineOptions& requested) {
   impl->info = describe(path, data);
   impl->options.energy = pet::choose_energy(data, requested.energy).name;
   if (requested.profile) impl->profile = std::make_shared<Profile>();
-  impl->engine = make_engine(std::move(data), gpu, impl->options, impl->profile);
+  GemmSites sites(impl->options.products);
+  impl->engine = make_engine(std::move(data), gpu, impl->options, impl->profile, sites);
+  impl->sites = sites.all();
   release_free_memory();  // the file's own copy of the weights is gone
   return Model(std::move(impl));
 }
@@ -137,6 +148,9 @@ const EngineOptions& Model::options() const {
 }
 std::string Model::device() const {
   return impl_->engine->device();
+}
+std::vector<GemmSite> Model::gemm_sites() const {
+  return impl_->sites;
 }
 
 Result Model::evaluate(const Structure& structure, const EvaluateOptions& options) {

@@ -81,6 +81,26 @@ Json as_json(const TargetInfo& target) {
   return entry;
 }
 
+/// Of the first energy that can be evaluated; those of the others have the same names.
+std::vector<GemmSite> read_sites(const ModelInfo& info) {
+  EngineOptions options;
+  options.device = "cpu";
+  for (const auto& target : info.targets) {
+    if (options.energy.empty() && is_energy(target) && target.supported) {
+      options.energy = target.name;
+    }
+  }
+  return Model::load(info.path, options).gemm_sites();
+}
+
+Json as_json(const std::vector<GemmSite>& sites) {
+  Json all = Json::array();
+  for (const auto& site : sites) {
+    all.push_back({{"name", site.name}, {"out", site.out}, {"in", site.in}});
+  }
+  return all;
+}
+
 Json as_json(const ModelInfo& info, const FileFacts& file) {
   Json all = {{"path", info.path},
               {"name", info.name},
@@ -132,6 +152,14 @@ std::string targets_text(const ModelInfo& info) {
   return table.text(2);
 }
 
+std::string sites_text(const std::vector<GemmSite>& sites) {
+  Table table({{"linear layer", Align::left}, {"out"}, {"in"}});
+  for (const auto& site : sites) {
+    table.add({site.name, fmt::format("{}", site.out), fmt::format("{}", site.in)});
+  }
+  return table.text(2);
+}
+
 void print_text(const ModelInfo& info, const FileFacts& file) {
   std::vector<std::pair<std::string, std::string>> facts = {
       {"model", info.name.empty() || info.name == info.path
@@ -164,22 +192,28 @@ class Info : public Command {
     app.add_option("MODEL", model_, "checkpoint, model name, or synthetic:xs|s|s32|m|l")
         ->required();
     app.add_flag("--json", json_, "print JSON instead of text");
+    app.add_flag("--sites", sites_, "also the linear layers that a precision policy can name");
   }
 
   void run() override {
     const std::string path = find_model(model_);
     const ModelInfo info = read_model_info(path);
     const FileFacts file = read_file_facts(path);
+    const std::vector<GemmSite> sites = sites_ ? read_sites(info) : std::vector<GemmSite>{};
     if (json_) {
-      fmt::print("{}\n", as_json(info, file).dump(2));
+      Json all = as_json(info, file);
+      if (sites_) all["sites"] = as_json(sites);
+      fmt::print("{}\n", all.dump(2));
     } else {
       print_text(info, file);
+      if (sites_) fmt::print("\n{}", sites_text(sites));
     }
   }
 
  private:
   std::string model_;
   bool json_ = false;
+  bool sites_ = false;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -26,13 +27,6 @@ void check_device_name(const std::string& device) {
 }
 
 Method parse_precision(const std::string& name) {
-  if (name.starts_with('@')) {
-    throw Error(
-        ErrorCode::not_supported,
-        fmt::format("--precision {} is not available (precision policies are not in this version), "
-                    "use fp32 or fp64",
-                    name));
-  }
   const auto method = find_method(name);
   if (!method) {
     std::vector<std::string> names;
@@ -62,7 +56,7 @@ void EngineFlags::declare(CLI::App& app) {
   app.add_option("--device", device, "auto, cpu, cuda or cuda:N (default auto)")->type_name("NAME");
   app.add_option("--precision", precision,
                  "fp32 (default), fp64, or a Tensor Core method such as fp16x3, which a CPU "
-                 "emulates; 'trine devices' lists all")
+                 "emulates; 'trine devices' lists all. @FILE: one method per layer, from JSON")
       ->type_name("NAME");
   app.add_option("--energy", energy, "energy variant: NAME selects the target energy/NAME")
       ->type_name("NAME");
@@ -83,9 +77,18 @@ EngineOptions EngineFlags::resolve() const {
   EngineOptions options;
   const int gpu = cuda_device_number(device);
   options.device = gpu < 0 ? "cpu" : fmt::format("cuda:{}", gpu);
-  const Method method = parse_precision(precision);
-  options.precision = method.precision;
-  options.products = method.gemm;
+  if (precision == "@") {
+    throw Error(ErrorCode::usage,
+                "--precision @ names no file (a precision policy comes after it), "
+                "write @policy.json");
+  }
+  if (precision.starts_with('@')) {
+    options.products = read_gemm_policy(precision.substr(1));
+  } else {
+    const Method method = parse_precision(precision);
+    options.precision = method.precision;
+    options.products = method.gemm;
+  }
   options.threads = threads;
   options.tape_bytes = static_cast<std::int64_t>(memory_gib * 0x1p30);
   options.energy = energy_target(energy);
@@ -94,7 +97,9 @@ EngineOptions EngineFlags::resolve() const {
 
 std::string precision_name(const EngineOptions& options) {
   if (options.precision == Precision::fp64) return "fp64";
-  return std::string(gemm_method_info(options.products).name);
+  const GemmPolicy& products = options.products;
+  return products.source.empty() ? std::string(gemm_method_info(products.method).name)
+                                 : "@" + products.source;
 }
 
 void note(bool quiet, const std::string& message) {
@@ -108,7 +113,10 @@ void warn(const std::string& message) {
 void note_device(bool quiet, const Model& model) {
   const auto& options = model.options();
   const bool cpu = options.device == "cpu";
-  const bool emulated = cpu && options.products != GemmMethod::fp32;
+  const auto sites = model.gemm_sites();
+  const bool emulated = cpu && std::any_of(sites.begin(), sites.end(), [](const GemmSite& site) {
+                          return site.method != GemmMethod::fp32;
+                        });
   note(quiet,
        fmt::format("device {}, precision {}{}, target {}",
                    cpu ? "cpu, " + counted(static_cast<std::size_t>(options.threads), "thread")

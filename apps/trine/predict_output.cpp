@@ -48,9 +48,9 @@ PredictOutput::PredictOutput(const OutputNames& names, const Model& model,
 
 void PredictOutput::begin_json(const Model& model) {
   json_->stream() << fmt::format(
-      "{{\"model\": {}, \"device\": \"{}\", \"precision\": \"{}\", \"frames\": [",
+      "{{\"model\": {}, \"device\": \"{}\", \"precision\": {}, \"frames\": [",
       model_json(model, selection_).dump(), model.options().device,
-      precision_name(model.options()));
+      Json(precision_name(model.options())).dump());
 }
 
 void PredictOutput::add(const Structure& frame, const Result& result) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "trine/gemm.hpp"
+#include "trine/gemm_policy.hpp"
 #include "trine/structure.hpp"
 
 namespace trine {
@@ -21,9 +21,9 @@ struct EngineOptions {
   /// "cpu", "cuda" (the first GPU), "cuda:N", or "auto": a GPU if there is one that can be used.
   std::string device = "auto";
   Precision precision = Precision::fp32;
-  /// How the linear layers multiply in fp32. On a CPU all but fp32 are computed bit for bit as the
-  /// Tensor Cores of compute capability 9.0 do it, which is slow.
-  GemmMethod products = GemmMethod::fp32;
+  /// How the linear layers multiply in fp32: one method, or one per layer. On a CPU all but fp32
+  /// are computed bit for bit as the Tensor Cores of compute capability 9.0 do it, which is slow.
+  GemmPolicy products;
   int threads = 0;  ///< of a CPU; 0: all cores that OpenMP reports
   /// Energy target, e.g. "energy/pbe"; empty: "energy", or the only one there is.
   std::string energy;
@@ -123,6 +123,8 @@ class Model {
   const ModelInfo& info() const;
   const EngineOptions& options() const;  ///< with defaults filled in
   std::string device() const;            ///< what it runs on, for people
+  /// The linear layers that multiply on the device, with the methods of `EngineOptions::products`.
+  std::vector<GemmSite> gemm_sites() const;
 
   Result evaluate(const Structure& structure, const EvaluateOptions& options = {});
 

@@ -204,14 +204,13 @@ void write_gradient(const LinearBackwardArgs<Real, MemSpace::host>& a, const Col
 }  // namespace
 
 template <class Real>
-CpuLinear<Real>::CpuLinear(const LinearWeights<Real>& w, GemmMethod method)
-    : PackedLinear<Real, MemSpace::host>(w) {
+CpuLinear<Real>::CpuLinear(const LinearWeights<Real>& w) : PackedLinear<Real, MemSpace::host>(w) {
   auto blocks = blocks_of(w);
   const auto order = order_of_rows(w, blocks);
   const auto rows = reordered(w.weight, order);
   const Matrix<const Real> weight(rows.data(), w.weight.rows, w.weight.cols);
   std::tie(forward_, backward_) =
-      make_products(weight, std::move(blocks), split_columns(weight.cols), method);
+      make_products(weight, std::move(blocks), split_columns(weight.cols), w.method);
   if (w.bias.empty()) return;
   for (std::int64_t row : order) bias_.push_back(w.bias[row]);
 }

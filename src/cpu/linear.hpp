@@ -9,7 +9,6 @@
 #include "cpu/kernels/kernels.hpp"
 #include "ops/linear.hpp"
 #include "tensor/buffer.hpp"
-#include "trine/gemm.hpp"
 
 namespace trine::cpu {
 
@@ -29,8 +28,8 @@ struct ThreadScratch {
 template <class Real>
 class CpuLinear final : public PackedLinear<Real, MemSpace::host> {
  public:
-  /// Any `method` but fp32 is emulated, and only in float.
-  CpuLinear(const LinearWeights<Real>& weights, GemmMethod method);
+  /// Any method but fp32 is emulated.
+  explicit CpuLinear(const LinearWeights<Real>& weights);
 
   const PanelProduct<Real>& forward() const { return *forward_; }
   const PanelProduct<Real>& backward() const { return *backward_; }

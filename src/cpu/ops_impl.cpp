@@ -11,7 +11,6 @@
 #include "cpu/cutoff_weights.hpp"
 #include "cpu/edge_backward.hpp"
 #include "cpu/edges.hpp"
-#include "cpu/emulated_matrix.hpp"
 #include "cpu/linear.hpp"
 #include "cpu/neighbor_list.hpp"
 #include "cpu/pair_geometry.hpp"
@@ -26,16 +25,11 @@ constexpr MemSpace kHost = MemSpace::host;
 template <class Real>
 class OpsImpl final : public Ops<Real, kHost> {
  public:
-  OpsImpl(int threads, GemmMethod method)
-      : threads_(static_cast<std::size_t>(threads)), method_(method) {}
+  explicit OpsImpl(int threads) : threads_(static_cast<std::size_t>(threads)) {}
 
   std::string description() const override {
-    const std::string products = method_ == GemmMethod::fp32
-                                     ? ""
-                                     : fmt::format(", {} as {} Tensor Cores compute it",
-                                                   name_of(method_), name_of(kEmulatedArch));
-    return fmt::format("CPU, {}, {} thread{}{}", instruction_set(), threads_.size(),
-                       threads_.size() == 1 ? "" : "s", products);
+    return fmt::format("CPU, {}, {} thread{}", instruction_set(), threads_.size(),
+                       threads_.size() == 1 ? "" : "s");
   }
 
   std::int64_t available_memory() const override { return trine::available_memory(); }
@@ -46,7 +40,7 @@ class OpsImpl final : public Ops<Real, kHost> {
   }
 
   std::unique_ptr<PackedLinear<Real, kHost>> pack(const LinearWeights<Real>& w) override {
-    return std::make_unique<CpuLinear<Real>>(w, method_);
+    return std::make_unique<CpuLinear<Real>>(w);
   }
 
   void set_zero(Vector<std::byte, kHost> bytes) override {
@@ -119,17 +113,16 @@ class OpsImpl final : public Ops<Real, kHost> {
   }
 
   Threads<Real> threads_;
-  GemmMethod method_;
 };
 
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::host>> make_ops(int threads, GemmMethod method) {
-  return std::make_unique<OpsImpl<Real>>(threads, method);
+std::unique_ptr<Ops<Real, MemSpace::host>> make_ops(int threads) {
+  return std::make_unique<OpsImpl<Real>>(threads);
 }
 
-template std::unique_ptr<Ops<float, MemSpace::host>> make_ops<float>(int, GemmMethod);
-template std::unique_ptr<Ops<double, MemSpace::host>> make_ops<double>(int, GemmMethod);
+template std::unique_ptr<Ops<float, MemSpace::host>> make_ops<float>(int);
+template std::unique_ptr<Ops<double, MemSpace::host>> make_ops<double>(int);
 
 }  // namespace trine::cpu

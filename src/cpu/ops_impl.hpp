@@ -4,13 +4,12 @@
 #include <memory>
 
 #include "ops/ops.hpp"
-#include "trine/gemm.hpp"
 
 namespace trine::cpu {
 
-/// Makes the CPU device with `threads` threads (at least 1). Real is float or double. Any `method`
-/// but fp32 is emulated, and only in float.
+/// Makes the CPU device with `threads` threads (at least 1). Real is float or double. Any method of
+/// products but fp32 is emulated bit for bit.
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::host>> make_ops(int threads, GemmMethod method);
+std::unique_ptr<Ops<Real, MemSpace::host>> make_ops(int threads);
 
 }  // namespace trine::cpu

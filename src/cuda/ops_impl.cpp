@@ -44,13 +44,10 @@ struct Use {
 template <class Real>
 class OpsImpl final : public Ops<Real, kDevice> {
  public:
-  OpsImpl(int device, GemmMethod method) : device_(device), linears_(device, stream_, method) {
+  explicit OpsImpl(int device) : device_(device), linears_(device, stream_) {
     cudaDeviceProp properties{};
     check_cuda(cudaGetDeviceProperties(&properties, device), "describe the device");
-    const std::string products = method == GemmMethod::fp32
-                                     ? ""
-                                     : fmt::format(", {} products", gemm_method_info(method).name);
-    description_ = fmt::format("cuda:{}, {}{}", device, properties.name, products);
+    description_ = fmt::format("cuda:{}, {}", device, properties.name);
   }
 
   std::string description() const override { return description_; }
@@ -151,12 +148,12 @@ class OpsImpl final : public Ops<Real, kDevice> {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::device>> make_ops(int device, GemmMethod method) {
+std::unique_ptr<Ops<Real, MemSpace::device>> make_ops(int device) {
   const CurrentDevice current(device);
-  return std::make_unique<OpsImpl<Real>>(device, method);
+  return std::make_unique<OpsImpl<Real>>(device);
 }
 
-template std::unique_ptr<Ops<float, MemSpace::device>> make_ops<float>(int, GemmMethod);
-template std::unique_ptr<Ops<double, MemSpace::device>> make_ops<double>(int, GemmMethod);
+template std::unique_ptr<Ops<float, MemSpace::device>> make_ops<float>(int);
+template std::unique_ptr<Ops<double, MemSpace::device>> make_ops<double>(int);
 
 }  // namespace trine::cuda

@@ -4,13 +4,12 @@
 #include <memory>
 
 #include "ops/ops.hpp"
-#include "trine/gemm.hpp"
 
 namespace trine::cuda {
 
-/// Makes the operations of GPU number `device`. Real is float or double. Any `method` but fp32
-/// only in float. Everything runs on one stream of its own.
+/// Makes the operations of GPU number `device`. Real is float or double. Everything runs on one
+/// stream of its own.
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::device>> make_ops(int device, GemmMethod method);
+std::unique_ptr<Ops<Real, MemSpace::device>> make_ops(int device);
 
 }  // namespace trine::cuda

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tensor/view.hpp"
+#include "trine/gemm.hpp"
 
 namespace trine {
 
@@ -24,6 +25,7 @@ struct LinearWeights {
   Matrix<const Real> weight;  ///< (out, in)
   Vector<const Real> bias;    ///< (out) or empty
   LinearActivation activation = LinearActivation::none;
+  GemmMethod method = GemmMethod::fp32;  ///< of both directions; fp32 if Real is double
 };
 
 /// The same weights in the device's own order. Made once by `Ops::pack`, read by every call.
@@ -36,17 +38,20 @@ class PackedLinear {
   std::int64_t pre() const { return pre_; }  ///< columns of z = x W^T + b
   std::int64_t out() const { return out_; }  ///< columns of y
   LinearActivation activation() const { return activation_; }
+  GemmMethod method() const { return method_; }
 
  protected:
   explicit PackedLinear(const LinearWeights<Real>& w)
       : in_(w.weight.cols),
         pre_(w.weight.rows),
         out_(w.activation == LinearActivation::swiglu ? w.weight.rows / 2 : w.weight.rows),
-        activation_(w.activation) {}
+        activation_(w.activation),
+        method_(w.method) {}
 
  private:
   std::int64_t in_, pre_, out_;
   LinearActivation activation_;
+  GemmMethod method_;
 };
 
 /// z = x W^T + b + addend;  y = activation(z) + residual[0] + residual[1].
@@ -57,7 +62,7 @@ struct LinearArgs {
   const PackedLinear<Real, S>* weight = nullptr;
   Matrix<const Real, S> addend;  ///< (M, pre) or empty; not with swiglu
   /// (M, pre) out, or empty: z, kept for the backward pass, in a column order private to the
-  /// device. May alias `addend`.
+  /// device and the same for all methods. May alias `addend`.
   Matrix<Real, S> pre;
   std::array<Matrix<const Real, S>, 2> residual;  ///< (M, out) or empty
   Matrix<Real, S> y;                              ///< (M, out) out; may alias a residual

@@ -46,6 +46,7 @@ const BadCall kBadCalls[] = {
     {"predict models/trine-mini.ckpt h2o.xyz --json", 2, "--json"},
     {"predict models/trine-mini.ckpt h2o.xyz --precision fp31", 2, "unknown precision 'fp31'"},
     {"predict models/trine-mini.ckpt h2o.xyz --precision fp31", 2, "did you mean fp32?"},
+    {"predict models/trine-mini.ckpt h2o.xyz --precision @", 2, "names no file"},
     {"predict models/trine-mini.ckpt h2o.xyz --device gpu", 2, "unknown device 'gpu'"},
     {"predict models/trine-mini.ckpt h2o.xyz --device cuda:x", 2, "unknown device 'cuda:x'"},
     {"predict models/trine-mini.ckpt h2o.xyz --forces none", 2, "--forces"},
@@ -82,6 +83,13 @@ const BadCall kBadCalls[] = {
      "cannot write absent/out.xyz (No such file"},
     {"predict models/trine-mini.ckpt h2o.xyz --json /dev/full", 3,
      "cannot write /dev/full (No space left"},
+    {"predict models/trine-mini.ckpt h2o.xyz --precision @absent.json", 3,
+     "absent.json: cannot be opened"},
+    {"predict models/trine-mini.ckpt h2o.xyz --precision @cut.json", 3, "cut.json:2: not JSON"},
+    {"predict models/trine-mini.ckpt h2o.xyz --precision @method.json", 3,
+     "method.json: '*.qkv' is \"fp16x4\" (no method of products), use one of fp32, "},
+    {"bench step models/trine-mini.ckpt h2o.xyz --precision @site.json", 3,
+     "site.json: the model has no linear layer 'gnn.0.qkv' (near are gnn.0.transformer.0.qkv, "},
     {"predict models/trine-mini.ckpt h2o.xyz --energy pbe", 3, "energy/pbe"},
     {"predict ref/models/two_energies.ckpt h2o.xyz --energy pbee", 3, "energy/pbe"},
     {"bench step models/trine-mini.ckpt empty.xyz", 3, "empty.xyz holds no atoms"},
@@ -91,7 +99,6 @@ const BadCall kBadCalls[] = {
     {"predict models/trine-mini.ckpt h2o.xyz --device cuda", 7, "no device cuda ("},
     {"predict models/trine-mini.ckpt h2o.xyz --device cuda:1", 7, "no device cuda:1"},
     {"predict models/trine-mini.ckpt h2o.xyz --precision auto", 7, "not in this version"},
-    {"predict models/trine-mini.ckpt h2o.xyz --precision @policy.json", 7, "not in this version"},
     {"predict ref/models/solver.ckpt h2o.xyz --forces direct", 7,
      "the model has no direct force head"},
     {"predict models/trine-mini.ckpt h2o.xyz --stress direct", 7,
@@ -115,6 +122,9 @@ class BadCalls : public ProgramTest {
     write("empty.xyz", "0\nProperties=species:S:1:pos:R:3\n");
     write("nothing.xyz", "");
     write("page.ckpt", "<!DOCTYPE html><html><body>Not found</body></html>\n");
+    write("cut.json", "{\"default\": \"fp32\",\n");
+    write("method.json", R"({"default": "fp32", "sites": {"*.qkv": "fp16x4"}})");
+    write("site.json", R"({"default": "fp32", "sites": {"gnn.0.qkv": "fp32"}})");
     write("short.ckpt", read_file(folder_ / "models/trine-mini.ckpt").substr(0, 100000));
   }
 };

@@ -90,6 +90,43 @@ TEST_F(Output, TensorCoreMethodsAreEmulatedAndSaySo) {
   EXPECT_GT(std::abs(energy("bf16") - exact), 1e-5);
 }
 
+TEST_F(Output, PoliciesNameTheirFile) {
+  write("half policy.json",
+        R"({"default": "fp32", "sites": {"gnn.*": "bf16"}, "model": {"sha256": "?"}})");
+  write("plain.json", R"({"default": "fp16", "sites": {"*": "fp32"}})");
+  const auto predict = [&](const std::string& precision) {
+    const Outcome run =
+        trine("predict models/trine-mini.ckpt h2o.xyz --json - --precision " + precision);
+    EXPECT_EQ(run.status, 0) << run.err;
+    expect_contains(run.err, {precision == "'@half policy.json'"
+                                  ? "precision @half policy.json as sm_90 Tensor Cores compute it"
+                                  : "precision " + precision + ", target energy"});
+    return Json::parse(run.out);
+  };
+  const Json fp32 = predict("fp32"), plain = predict("@plain.json");
+  const Json half = predict("'@half policy.json'");
+  EXPECT_EQ(half["precision"], "@half policy.json");
+  EXPECT_EQ(plain["precision"], "@plain.json");
+  EXPECT_EQ(plain["frames"], fp32["frames"]);
+  EXPECT_NE(half["frames"][0]["energies"], fp32["frames"][0]["energies"]);
+  const Json step =
+      Json::parse(trine("bench step models/trine-mini.ckpt h2o.xyz --repeats 1 --json - "
+                        "--precision '@half policy.json'")
+                      .out);
+  EXPECT_EQ(step["precision"], "@half policy.json");
+  EXPECT_GT(step["baseline"]["force_error"].get<double>(), 1e-4);
+}
+
+TEST_F(Output, SitesOnRequest) {
+  const Json all = Json::parse(trine("info --json --sites models/trine-mini.ckpt").out);
+  ASSERT_EQ(all["sites"].size(), 31U);
+  EXPECT_EQ(all["sites"][1],
+            Json({{"name", "gnn.0.transformer.0.qkv"}, {"out", 384}, {"in", 128}}));
+  const Outcome text = trine("info --sites ref/models/two_energies.ckpt");
+  EXPECT_EQ(text.status, 0);
+  expect_contains(text.out, {"linear layer", "energy.0.node_in"});
+}
+
 TEST_F(Output, TableOfOneFrame) {
   const Outcome run = trine("predict models/trine-mini.ckpt examples/water192.xyz --uncertainty");
   ASSERT_EQ(run.status, 0) << run.err;

@@ -2,6 +2,7 @@
 // accuracy are worth FP32, the others are not.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -26,7 +27,7 @@ Structure drop() {
   return small;
 }
 
-EngineOptions with(Precision precision, GemmMethod products = GemmMethod::fp32) {
+EngineOptions with(Precision precision, const GemmPolicy& products = {}) {
   EngineOptions options = test::test_options();
   options.precision = precision;
   options.products = products;
@@ -74,6 +75,26 @@ TEST(EmulatedProducts, ErrorsOfAModel) {
       if (!(force_ratio > 10)) ADD_FAILURE() << "forces: only " << force_ratio << " times";
       if (!(energy_ratio > 10)) ADD_FAILURE() << "energies: only " << energy_ratio << " times";
     }
+  }
+}
+
+/// Each layer by another method than the one before it, whose pre-activation it may read.
+TEST(EmulatedProducts, MixedMethodsAreWorthFp32) {
+  const Result exact = evaluate(with(Precision::fp64)), fp32 = evaluate(with(Precision::fp32));
+  constexpr std::array kMethods = {GemmMethod::fp32, GemmMethod::fp16x3, GemmMethod::tf32x3};
+  const auto sites = Model::load(kModel, with(Precision::fp32)).gemm_sites();
+  for (std::size_t first = 0; first < kMethods.size(); ++first) {
+    GemmPolicy mixed;
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+      mixed.sites.emplace_back(sites[i].name, kMethods[(first + i) % kMethods.size()]);
+    }
+    const Result r = evaluate(with(Precision::fp32, mixed));
+    const double force_ratio = rms_of_forces(r, exact) / rms_of_forces(fp32, exact);
+    const double energy_ratio = rms_of_energies(r, exact) / rms_of_energies(fp32, exact);
+    RecordProperty("mixed_" + std::to_string(first), std::to_string(force_ratio));
+    RecordProperty("mixed_energy_" + std::to_string(first), std::to_string(energy_ratio));
+    if (!(force_ratio <= 2)) ADD_FAILURE() << "forces: " << force_ratio << " times FP32's error";
+    if (!(energy_ratio <= 2)) ADD_FAILURE() << "energies: " << energy_ratio << " times";
   }
 }
 

@@ -36,13 +36,13 @@ using DeviceList = std::vector<std::unique_ptr<Device<Real>>>;
 
 /// Devices whose results must be equal to the bit.
 template <class Real>
-DeviceList<Real> make_devices(GemmMethod method = GemmMethod::fp32) {
+DeviceList<Real> make_devices() {
   DeviceList<Real> made;
 #ifdef TRINE_TEST_ON_GPU
   const int number = cuda_device_number("cuda");
-  for (int k = 0; k < 2; ++k) made.push_back(make_mirrored(make_cuda<Real>(number, method)));
+  for (int k = 0; k < 2; ++k) made.push_back(make_mirrored(make_cuda<Real>(number)));
 #else
-  for (int threads : {1, 2, 3}) made.push_back(make_cpu<Real>(threads, method));
+  for (int threads : {1, 2, 3}) made.push_back(make_cpu<Real>(threads));
 #endif
   return made;
 }

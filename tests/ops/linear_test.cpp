@@ -56,16 +56,18 @@ struct Layout {
 template <class Real>
 std::unique_ptr<PackedLinear<Real, MemSpace::host>> pack(Device<Real>& device,
                                                          const naive::LinearInputs& in,
-                                                         Layout layout = {}) {
+                                                         Layout layout = {},
+                                                         GemmMethod method = GemmMethod::fp32) {
   const Guarded<Real> weight(in.weight, layout.weight_gap ? 5 : 0), bias(in.bias);
-  return device.pack({weight.matrix(), {bias.matrix().data, in.bias.cols}, in.activation});
+  return device.pack({weight.matrix(), {bias.matrix().data, in.bias.cols}, in.activation, method});
 }
 
 /// {y, dx overwritten, dx added to}
 template <class Real>
-Tables evaluate(Device<Real>& device, const naive::LinearInputs& in, Layout layout = {}) {
+Tables evaluate(Device<Real>& device, const naive::LinearInputs& in, Layout layout = {},
+                GemmMethod method = GemmMethod::fp32) {
   const std::int64_t rows = in.x.rows, gap = layout.gap;
-  const auto packed = pack(device, in, layout);
+  const auto packed = pack(device, in, layout, method);
   const Guarded<Real> x(in.x, gap), addend(in.addend, gap), dy(in.dy, gap);
   const std::array residual = {Guarded<Real>(in.residual[0], gap),
                                Guarded<Real>(in.residual[1], gap)};
@@ -152,18 +154,44 @@ TYPED_TEST(LinearTest, EverySetOfPartsAgreesWithPlainLoops) {
 /// The products alone are tested elsewhere; here it is what surrounds them, blocks of columns that
 /// are no whole tiles, and the order that swiglu gives the rows.
 TEST(TensorCoreLinear, AgreesWithPlainLoops) {
+  const auto& all = devices<float>();
   for (const auto method : {GemmMethod::fp16x3, GemmMethod::bf16x6}) {
-    const auto all = make_devices<float>(method);
     const std::string name(gemm_method_info(method).name);
-    EXPECT_NE(all.front()->description().find(name), std::string::npos);
     for (const std::int64_t columns : {1, 33, 300}) {
       for (const auto activation : kActivations) {
         const std::string what = name + ", " + std::to_string(columns) + " columns";
         const auto in = make_inputs<float>(activation, 129, 130, columns);
-        const Tables result = evaluate(*all.front(), in);
+        const Tables result = evaluate(*all.front(), in, {}, method);
         expect_close<float>(result, in, what);
-        for (const auto& device : all) expect_same_bits(evaluate(*device, in), result, what);
-        EXPECT_NE(result.front().values, evaluate(*devices<float>().front(), in).front().values);
+        for (const auto& device : all) {
+          expect_same_bits(evaluate(*device, in, {}, method), result, what);
+        }
+        EXPECT_NE(result.front().values, evaluate(*all.front(), in).front().values);
+      }
+    }
+  }
+}
+
+/// A weight's method is its own, whatever else the device has packed before.
+TEST(TensorCoreLinear, MethodsStandSideBySide) {
+  const std::array methods = {GemmMethod::fp32, GemmMethod::fp16x3, GemmMethod::bf16x6,
+                              GemmMethod::tf32};
+  const auto in = make_inputs<float>(LinearActivation::swiglu, 65, 130, 33);
+  std::vector<Tables> alone;
+  for (const auto method : methods) {
+    alone.push_back(evaluate(*make_devices<float>().front(), in, {}, method));
+  }
+  const auto mixed = make_devices<float>();
+  for (std::size_t i = methods.size(); i-- > 0;) {
+    for (const auto& device : mixed) {
+      const auto packed = pack(*device, in, {}, methods[i]);
+      EXPECT_EQ(packed->method(), methods[i]);
+      expect_same_bits(evaluate(*device, in, {}, methods[i]), alone[i],
+                       std::string(gemm_method_info(methods[i]).name));
+    }
+    for (std::size_t k = 0; k < i; ++k) {
+      for (std::size_t t = 0; t < alone[i].size(); ++t) {
+        EXPECT_NE(alone[i][t].values, alone[k][t].values) << i << ", " << k;
       }
     }
   }

@@ -35,16 +35,20 @@ Chain make_chain(LinearActivation activation, std::int64_t rows, std::int64_t hi
 
 enum class Place { fresh, on_pre };
 
+struct Methods {
+  GemmMethod first = GemmMethod::fp32, second = GemmMethod::fp32;
+};
+
 /// {dx}
 template <class Real>
 Tables evaluate(Device<Real>& device, const Chain& c, Place place = Place::fresh,
-                std::int64_t gap = 0) {
+                std::int64_t gap = 0, Methods methods = {}) {
   const std::int64_t rows = c.dy.rows, hidden = c.second.cols;
   const Guarded<Real> w(c.first.weight), b(c.first.bias), v(c.second), x(c.first.x, gap),
       dy(c.dy, gap), pre(rows, c.first.pre(), gap), y(rows, hidden, gap),
       fresh(rows, c.first.pre(), gap), dx(rows, c.first.x.cols, gap);
-  const auto first = device.pack({w.matrix(), b.vector(), c.first.activation});
-  const auto second = device.pack({v.matrix(), {}, LinearActivation::none});
+  const auto first = device.pack({w.matrix(), b.vector(), c.first.activation, methods.first});
+  const auto second = device.pack({v.matrix(), {}, LinearActivation::none, methods.second});
   device.linear({.x = x.matrix(),
                  .weight = first.get(),
                  .addend = {},
@@ -115,18 +119,26 @@ TYPED_TEST(LinearThroughTest, PlaceAndGapsChangeNoBit) {
   }
 }
 
+/// With every pair of methods: the layer that reads the pre-activation need not multiply as the one
+/// that kept it.
 TEST(TensorCoreLinearThrough, AgreesWithPlainLoops) {
-  for (const auto method : {GemmMethod::fp16x3, GemmMethod::bf16x6}) {
-    const auto all = make_devices<float>(method);
+  constexpr std::array kMethods = {GemmMethod::fp32, GemmMethod::fp16x3, GemmMethod::bf16x6};
+  const auto& all = devices<float>();
+  for (std::size_t i = 1; i < kMethods.size() * kMethods.size(); ++i) {
+    const Methods methods{kMethods[i % kMethods.size()], kMethods[i / kMethods.size()]};
     for (const auto activation : kActivations) {
       for (const std::int64_t hidden : {4, 33, 256, 300}) {
         const Chain c = make_chain<float>(activation, 129, hidden, 130, 64);
-        const std::string what = "hidden " + std::to_string(hidden);
-        const Tables result = evaluate(*all.front(), c);
+        const std::string what = "hidden " + std::to_string(hidden) + ", " +
+                                 std::string(gemm_method_info(methods.first).name) + ", " +
+                                 std::string(gemm_method_info(methods.second).name);
+        const Tables result = evaluate(*all.front(), c, Place::fresh, 0, methods);
         expect_close<float>(result, c, what);
         for (const auto& device : all) {
-          expect_same_bits(evaluate(*device, c, Place::on_pre), result, what + ", on pre");
+          expect_same_bits(evaluate(*device, c, Place::on_pre, 0, methods), result,
+                           what + ", on pre");
         }
+        EXPECT_NE(result.front().values, evaluate(*all.front(), c).front().values) << what;
       }
     }
   }

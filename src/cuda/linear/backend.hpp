@@ -10,11 +10,11 @@
 #include "base/check.hpp"
 #include "cuda/linear/rows.hpp"
 #include "ops/linear.hpp"
-#include "trine/gemm.hpp"
 
 namespace trine::cuda {
 
-/// `Linears` for one kind of product.
+/// `Linears` for one kind of product. Whoever made it, `pre` has the columns of the contract's z in
+/// their own order, [v | g] with swiglu: each kind reads what the other has kept.
 template <class Real>
 class LinearBackend {
  public:
@@ -27,8 +27,7 @@ class LinearBackend {
 };
 
 /// Products of trine_gemm by any method but fp32.
-std::unique_ptr<LinearBackend<float>> make_gemm_linears(int device, cudaStream_t stream,
-                                                        GemmMethod method);
+std::unique_ptr<LinearBackend<float>> make_gemm_linears(int device, cudaStream_t stream);
 /// Products of cuBLAS in the precision of Real.
 template <class Real>
 std::unique_ptr<LinearBackend<Real>> make_plain_linears(cudaStream_t stream);

@@ -40,16 +40,15 @@ class GemmLinear final : public PackedLinear<float, kDevice> {
 
 class GemmLinears final : public LinearBackend<float> {
  public:
-  GemmLinears(int device, cudaStream_t stream, GemmMethod method)
+  GemmLinears(int device, cudaStream_t stream)
       : context_(device, stream),
         stream_(stream),
-        method_(method),
         rows_(kPanelBytes / static_cast<std::int64_t>(sizeof(float))),
         workspace_(kWorkspaceBytes) {}
 
   std::unique_ptr<PackedLinear<float, kDevice>> pack(const LinearWeights<float>& w) override {
     return std::make_unique<GemmLinear>(
-        w, context_.pack(method_, w.weight.data, w.weight.stride, w.weight.rows, w.weight.cols,
+        w, context_.pack(w.method, w.weight.data, w.weight.stride, w.weight.rows, w.weight.cols,
                          w.bias.empty() ? nullptr : w.bias.data, in_gemm(w.activation)));
   }
 
@@ -143,7 +142,6 @@ class GemmLinears final : public LinearBackend<float> {
 
   GemmContext context_;
   cudaStream_t stream_;
-  GemmMethod method_;
   // Never moved: recorded graphs hold their addresses.
   const Buffer<float, kDevice> rows_;           ///< dz, or y before its residuals
   const Buffer<std::byte, kDevice> workspace_;  ///< of products
@@ -151,9 +149,8 @@ class GemmLinears final : public LinearBackend<float> {
 
 }  // namespace
 
-std::unique_ptr<LinearBackend<float>> make_gemm_linears(int device, cudaStream_t stream,
-                                                        GemmMethod method) {
-  return std::make_unique<GemmLinears>(device, stream, method);
+std::unique_ptr<LinearBackend<float>> make_gemm_linears(int device, cudaStream_t stream) {
+  return std::make_unique<GemmLinears>(device, stream);
 }
 
 }  // namespace trine::cuda

@@ -1,4 +1,4 @@
-// Linear layers on a GPU: float through the products of trine_gemm, double through cuBLAS.
+// Linear layers on a GPU: by the products of trine_gemm, or in plain FP32 or FP64 by cuBLAS.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,18 +6,18 @@
 #include <memory>
 
 #include "ops/linear.hpp"
-#include "trine/gemm.hpp"
 
 namespace trine::cuda {
 
-/// Packs and multiplies on one device and stream; keeps the memory that products need.
+/// Packs and multiplies on one device and stream. The memory that products need is there once
+/// weights of their kind are packed, and stays: calls allocate nothing.
 template <class Real>
 class Linears {
  public:
-  /// `method` has to be fp32 for double. The device is the current one.
-  Linears(int device, cudaStream_t stream, GemmMethod method);
+  Linears(int device, cudaStream_t stream);
   ~Linears();
 
+  /// The device is the current one.
   std::unique_ptr<PackedLinear<Real, MemSpace::device>> pack(const LinearWeights<Real>& weights);
   void forward(const LinearArgs<Real, MemSpace::device>& args);
   void backward(const LinearBackwardArgs<Real, MemSpace::device>& args);

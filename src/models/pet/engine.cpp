@@ -67,14 +67,17 @@ const Target& choose_energy(const ModelData& model, const std::string& wanted) {
 
 template <class Real, MemSpace S>
 PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops,
-                              const EngineOptions& options)
-    : model_(std::move(model)), options_(options), ops_(std::move(ops)), network_(model_, *ops_) {
+                              const EngineOptions& options, GemmSites& sites)
+    : model_(std::move(model)),
+      options_(options),
+      ops_(std::move(ops)),
+      network_(model_, *ops_, sites) {
   const Target& energy = choose_energy(model_, options.energy);
   options_.energy = energy.name;
-  targets_.push_back(prepare_target(model_, energy, *ops_));
+  targets_.push_back(prepare_target(model_, energy, *ops_, sites));
   for (TargetKind kind : {TargetKind::forces, TargetKind::stress}) {
     if (const Target* t = direct_target(model_, kind, energy.name)) {
-      targets_.push_back(prepare_target(model_, *t, *ops_));
+      targets_.push_back(prepare_target(model_, *t, *ops_, sites));
     }
   }
   for (const Llpr& llpr : model_.llpr) {

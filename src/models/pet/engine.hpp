@@ -20,9 +20,10 @@ const Target& choose_energy(const ModelData& model, const std::string& wanted);
 template <class Real, MemSpace S>
 class PetEngine final : public Engine {
  public:
-  /// `options` has its defaults filled in. Weights are prepared here; `model`'s tensors may go
-  /// afterwards.
-  PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops, const EngineOptions& options);
+  /// `options` has its defaults filled in. Weights are prepared here, by the methods of `sites`;
+  /// `model`'s tensors may go afterwards.
+  PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops, const EngineOptions& options,
+            GemmSites& sites);
 
   std::vector<Result> evaluate(std::span<const Structure> structures,
                                const EvaluateOptions& options) override;

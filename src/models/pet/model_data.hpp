@@ -2,20 +2,23 @@
 // for a device.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "models/host_tensor.hpp"
 #include "models/pet/config.hpp"
 
 namespace trine::pet {
 
 /// What a target's last layer predicts.
-enum class TargetKind { energy, forces, stress, unsupported };
+enum class TargetKind { energy, forces, stress, unsupported, size_ };
 
 struct Target {
   std::string name;  ///< "energy", "energy/pbe", "non_conservative_forces", "mtt::..."
@@ -61,3 +64,9 @@ struct ModelData {
 };
 
 }  // namespace trine::pet
+
+namespace trine {
+template <>
+inline constexpr std::array<std::string_view, 4> kEnumNames<pet::TargetKind> = {
+    "energy", "forces", "stress", "unsupported"};
+}  // namespace trine

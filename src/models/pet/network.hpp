@@ -51,8 +51,8 @@ struct Plan {
 template <class Real, MemSpace S>
 class Network {
  public:
-  Network(const ModelData& data, Ops<Real, S>& ops)
-      : config_(data.config), ops_(ops), weights_(prepare_weights(data, ops)) {}
+  Network(const ModelData& data, Ops<Real, S>& ops, GemmSites& sites)
+      : config_(data.config), ops_(ops), weights_(prepare_weights(data, ops, sites)) {}
 
   const ConditioningWeights& conditioning() const { return weights_.conditioning; }
 

@@ -16,7 +16,8 @@ constexpr double kLayerNormEpsilon = 1e-5;
 template <class Real, MemSpace S>
 class Preparer {
  public:
-  Preparer(const ModelData& data, Ops<Real, S>& ops) : data_(data), ops_(ops) {}
+  Preparer(const ModelData& data, Ops<Real, S>& ops, GemmSites& sites)
+      : data_(data), ops_(ops), sites_(sites) {}
 
   const PetConfig& config() const { return data_.config; }
 
@@ -27,14 +28,15 @@ class Preparer {
 
   std::int64_t rows(const std::string& name) const { return tensor(name).shape.at(0); }
 
-  Linear<Real, S> linear(const std::string& name,
+  /// The layer `name` of the checkpoint, as `site`.
+  Linear<Real, S> linear(const std::string& site, const std::string& name,
                          LinearActivation activation = LinearActivation::none) const {
     const auto& shape = tensor(name + ".weight").shape;
     const auto weight = values<Real>(name + ".weight");
     const auto bias = values<Real>(name + ".bias");
-    return ops_.pack({.weight = {weight.data(), shape[0], shape[1]},
-                      .bias = {bias.data(), shape[0]},
-                      .activation = activation});
+    return pack(site, {.weight = {weight.data(), shape[0], shape[1]},
+                       .bias = {bias.data(), shape[0]},
+                       .activation = activation});
   }
 
   NormWeights<Real, S> norm(const std::string& name) const {
@@ -82,11 +84,18 @@ class Preparer {
     return found->second;
   }
 
-  TransformerWeights<Real, S> transformer(const std::string& prefix) const;
-  void fold_compress(const std::string& prefix, bool first, GnnWeights<Real, S>& layer) const;
+  Linear<Real, S> pack(const std::string& site, LinearWeights<Real> weights) const {
+    weights.method = sites_.add(site, weights.weight.rows, weights.weight.cols);
+    return ops_.pack(weights);
+  }
+
+  TransformerWeights<Real, S> transformer(const std::string& site, const std::string& prefix) const;
+  void fold_compress(const std::string& site, const std::string& prefix, bool first,
+                     GnnWeights<Real, S>& layer) const;
 
   const ModelData& data_;
   Ops<Real, S>& ops_;
+  GemmSites& sites_;
 };
 
 /// out (rows) += W[:, first .. first + n) x
@@ -106,8 +115,8 @@ void add_product(const std::vector<double>& w, std::int64_t width, std::int64_t 
 /// and in the first layer, which has no W_s, the message's product W_m m[s] joins the species
 /// table.
 template <class Real, MemSpace S>
-void Preparer<Real, S>::fold_compress(const std::string& prefix, bool first,
-                                      GnnWeights<Real, S>& layer) const {
+void Preparer<Real, S>::fold_compress(const std::string& site, const std::string& prefix,
+                                      bool first, GnnWeights<Real, S>& layer) const {
   const std::int64_t d = config().d_pet, width = (first ? 2 : 3) * d;
   const auto w = values(prefix + "compress.0.weight");
   const auto bias = values(prefix + "compress.0.bias");
@@ -131,39 +140,43 @@ void Preparer<Real, S>::fold_compress(const std::string& prefix, bool first,
   layer.species = upload<Real>(table, count, d);
   if (first) return;
   const auto all = values<Real>(prefix + "compress.0.weight");
-  layer.message = ops_.pack({.weight = {all.data() + 2 * d, d, d, width},
-                             .bias = {},
-                             .activation = LinearActivation::silu});
+  layer.message = pack(site + "message", {.weight = {all.data() + 2 * d, d, d, width},
+                                          .bias = {},
+                                          .activation = LinearActivation::silu});
 }
 
 template <class Real, MemSpace S>
-TransformerWeights<Real, S> Preparer<Real, S>::transformer(const std::string& prefix) const {
+TransformerWeights<Real, S> Preparer<Real, S>::transformer(const std::string& site,
+                                                           const std::string& prefix) const {
   const auto activation =
       config().activation == Activation::swiglu ? LinearActivation::swiglu : LinearActivation::silu;
   TransformerWeights<Real, S> t;
   t.attention_norm = norm(prefix + "norm_attention");
   t.mlp_norm = norm(prefix + "norm_mlp");
-  t.qkv = linear(prefix + "attention.input_linear");
-  t.attention_out = linear(prefix + "attention.output_linear");
-  t.mlp_in = linear(prefix + "mlp.w_in", activation);
-  t.mlp_out = linear(prefix + "mlp.w_out");
+  t.qkv = linear(site + "qkv", prefix + "attention.input_linear");
+  t.attention_out = linear(site + "attention_out", prefix + "attention.output_linear");
+  t.mlp_in = linear(site + "mlp_in", prefix + "mlp.w_in", activation);
+  t.mlp_out = linear(site + "mlp_out", prefix + "mlp.w_out");
   if (!config().expanded()) return t;
-  t.contraction = linear(prefix + "center_contraction");
-  t.expansion = linear(prefix + "center_expansion");
+  t.contraction = linear(site + "contraction", prefix + "center_contraction");
+  t.expansion = linear(site + "expansion", prefix + "center_expansion");
   t.center_norm = norm(prefix + "norm_center_features");
-  t.center_in = linear(prefix + "center_mlp.w_in", activation);
-  t.center_out = linear(prefix + "center_mlp.w_out");
+  t.center_in = linear(site + "center_in", prefix + "center_mlp.w_in", activation);
+  t.center_out = linear(site + "center_out", prefix + "center_mlp.w_out");
   return t;
 }
 
 template <class Real, MemSpace S>
 GnnWeights<Real, S> Preparer<Real, S>::gnn_layer(std::int64_t index) const {
   const std::string number = std::to_string(index), prefix = "gnn_layers." + number + ".";
+  const std::string site = "gnn." + number + ".";
   GnnWeights<Real, S> layer;
-  fold_compress(prefix, index == 0, layer);
-  layer.compress_out = linear(prefix + "compress.2");
+  fold_compress(site, prefix, index == 0, layer);
+  layer.compress_out = linear(site + "compress_out", prefix + "compress.2");
   for (std::int64_t a = 0; a < config().num_attention_layers; ++a) {
-    layer.transformers.push_back(transformer(prefix + "trans.layers." + std::to_string(a) + "."));
+    const std::string tail = std::to_string(a) + ".";
+    layer.transformers.push_back(
+        transformer(site + "transformer." + tail, prefix + "trans.layers." + tail));
   }
   if (config().featurizer == Featurizer::residual) {
     layer.node_embedding = table<Real>("node_embedders." + number + ".weight");
@@ -171,8 +184,9 @@ GnnWeights<Real, S> Preparer<Real, S>::gnn_layer(std::int64_t index) const {
   }
   if (index == 0) layer.node_embedding = table<Real>("node_embedders.0.weight");
   layer.combine_norm = norm("combination_norms." + number, Normalization::layer_norm);
-  layer.combine_in = linear("combination_mlps." + number + ".0", LinearActivation::silu);
-  layer.combine_out = linear("combination_mlps." + number + ".2");
+  layer.combine_in =
+      linear(site + "combine_in", "combination_mlps." + number + ".0", LinearActivation::silu);
+  layer.combine_out = linear(site + "combine_out", "combination_mlps." + number + ".2");
   return layer;
 }
 
@@ -180,11 +194,12 @@ template <class Real, MemSpace S>
 HeadWeights<Real, S> Preparer<Real, S>::head(const Target& target, std::int64_t readout) const {
   const std::string tail = "." + target.name + "." + std::to_string(readout) + ".";
   const std::string last = "_last_layers" + tail + target.block_key;
+  const std::string site = std::string(name_of(target.kind)) + "." + std::to_string(readout) + ".";
   HeadWeights<Real, S> h;
-  h.node_in = linear("node_heads" + tail + "0", LinearActivation::silu);
-  h.node_hidden = linear("node_heads" + tail + "2", LinearActivation::silu);
-  h.edge_in = linear("edge_heads" + tail + "0", LinearActivation::silu);
-  h.edge_hidden = linear("edge_heads" + tail + "2", LinearActivation::silu);
+  h.node_in = linear(site + "node_in", "node_heads" + tail + "0", LinearActivation::silu);
+  h.node_hidden = linear(site + "node_hidden", "node_heads" + tail + "2", LinearActivation::silu);
+  h.edge_in = linear(site + "edge_in", "edge_heads" + tail + "0", LinearActivation::silu);
+  h.edge_hidden = linear(site + "edge_hidden", "edge_heads" + tail + "2", LinearActivation::silu);
   h.node_last = table<double>("node" + last + ".weight");
   h.edge_last = table<double>("edge" + last + ".weight");
   h.node_last_bias = table<double>("node" + last + ".bias");
@@ -195,8 +210,8 @@ HeadWeights<Real, S> Preparer<Real, S>::head(const Target& target, std::int64_t 
 }  // namespace
 
 template <class Real, MemSpace S>
-PetWeights<Real, S> prepare_weights(const ModelData& data, Ops<Real, S>& ops) {
-  const Preparer<Real, S> prepare(data, ops);
+PetWeights<Real, S> prepare_weights(const ModelData& data, Ops<Real, S>& ops, GemmSites& sites) {
+  const Preparer<Real, S> prepare(data, ops, sites);
   PetWeights<Real, S> w;
   w.edge_embedding = prepare.template table<Real>("edge_embedder.weight");
   for (std::int64_t l = 0; l < data.config.num_gnn_layers; ++l) {
@@ -216,8 +231,8 @@ PetWeights<Real, S> prepare_weights(const ModelData& data, Ops<Real, S>& ops) {
 
 template <class Real, MemSpace S>
 TargetWeights<Real, S> prepare_target(const ModelData& data, const Target& target,
-                                      Ops<Real, S>& ops) {
-  const Preparer<Real, S> prepare(data, ops);
+                                      Ops<Real, S>& ops, GemmSites& sites) {
+  const Preparer<Real, S> prepare(data, ops, sites);
   TargetWeights<Real, S> w{target, {}};
   for (std::int64_t r = 0; r < data.config.readout_layers(); ++r) {
     w.readouts.push_back(prepare.head(target, r));
@@ -225,9 +240,10 @@ TargetWeights<Real, S> prepare_target(const ModelData& data, const Target& targe
   return w;
 }
 
-#define TRINE_INSTANTIATE(Real, S)                                               \
-  template PetWeights<Real, S> prepare_weights(const ModelData&, Ops<Real, S>&); \
-  template TargetWeights<Real, S> prepare_target(const ModelData&, const Target&, Ops<Real, S>&);
+#define TRINE_INSTANTIATE(Real, S)                                                               \
+  template PetWeights<Real, S> prepare_weights(const ModelData&, Ops<Real, S>&, GemmSites&);     \
+  template TargetWeights<Real, S> prepare_target(const ModelData&, const Target&, Ops<Real, S>&, \
+                                                 GemmSites&);
 TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
 #undef TRINE_INSTANTIATE
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/gemm_sites.hpp"
 #include "models/pet/model_data.hpp"
 #include "ops/ops.hpp"
 
@@ -88,13 +89,15 @@ struct PetWeights {
   ConditioningWeights conditioning;
 };
 
-/// Prepares the network without its heads.
+/// Prepares the network without its heads. Its linear layers join `sites`, as
+/// "gnn.LAYER.transformer.INDEX.qkv" and so on: numbers, and the names of the members above.
 template <class Real, MemSpace S>
-PetWeights<Real, S> prepare_weights(const ModelData& data, Ops<Real, S>& ops);
+PetWeights<Real, S> prepare_weights(const ModelData& data, Ops<Real, S>& ops, GemmSites& sites);
 
-/// Prepares the heads of one target.
+/// Prepares the heads of one target. Their sites are named by what it predicts, whatever the
+/// variant: "energy.READOUT.node_in", "forces...", "stress...".
 template <class Real, MemSpace S>
 TargetWeights<Real, S> prepare_target(const ModelData& data, const Target& target,
-                                      Ops<Real, S>& ops);
+                                      Ops<Real, S>& ops, GemmSites& sites);
 
 }  // namespace trine::pet
