@@ -6,19 +6,11 @@
 namespace trine::cuda {
 namespace {
 
-/// Was `kernel` compiled for devices that have clusters?
-template <class Kernel>
-bool has_clusters(Kernel kernel) {
-  cudaFuncAttributes attributes{};
-  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "ask about the attention's gradient");
-  return attributes.ptxVersion >= 90;
-}
-
 /// Blocks that share the heads of an atom: as many as can meet.
 template <class Kernel>
 int ranks_for(Kernel kernel, int heads) {
   int ranks = 1;
-  if (!has_clusters(kernel)) return ranks;
+  if (!is_for_hopper(kernel)) return ranks;
   while (2 * ranks <= std::min(heads, kLargestCluster)) ranks *= 2;
   return ranks;
 }
@@ -32,20 +24,11 @@ void start_tiled_backward(const AttentionProblem<float>& problem, cudaStream_t s
     const int bytes = static_cast<int>(sizeof(BackwardMemory<Shape>));
     give_shared_memory(kernel, bytes);
     const int ranks = ranks_for(kernel, problem.heads);
-    cudaLaunchAttribute cluster{};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = static_cast<unsigned>(ranks);
-    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(problem.atoms * ranks));
-    config.blockDim = dim3(Shape::kThreads);
-    config.dynamicSmemBytes = static_cast<std::size_t>(bytes);
-    config.stream = stream;
-    config.attrs = &cluster;
-    // Blocks that send to each other need one, even if there is only one.
-    config.numAttrs = has_clusters(kernel) ? 1 : 0;
-    check_cuda(cudaLaunchKernelEx(&config, kernel, problem, ranks),
-               "start the attention's gradient");
+    // Blocks that send to each other need a cluster, even if there is only one.
+    start_in_chain("start the attention's gradient", kernel,
+                   {problem.atoms * ranks, Shape::kThreads, static_cast<std::size_t>(bytes),
+                    is_for_hopper(kernel) ? ranks : 0},
+                   stream, problem, ranks);
   });
 }
 

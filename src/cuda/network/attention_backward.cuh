@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/network/attention_head_gradient.cuh"
+#include "cuda/network/chain.cuh"
 
 namespace trine::cuda {
 
@@ -182,6 +183,7 @@ __device__ __noinline__ void backward_many(const AttentionProblem<float>& a, int
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBackwardBlocks)
     tiled_backward(const __grid_constant__ AttentionProblem<float> a, int ranks) {
+  join_chain();
   Gate& gate = dynamic_shared<BackwardMemory<Shape>>()->gate;
   gate.open(rank_here(ranks));
   const AtomTokens tokens(a, cluster_here(ranks));

@@ -9,9 +9,10 @@ void start_tiled_forward(const AttentionProblem<float>& problem, cudaStream_t st
     const auto kernel = tiled_forward<Shape>;
     const int bytes = static_cast<int>(sizeof(ForwardMemory<Shape>));
     give_shared_memory(kernel, bytes);
-    const auto blocks = static_cast<unsigned>(problem.atoms * problem.heads);
-    kernel<<<blocks, Shape::kThreads, bytes, stream>>>(problem);
-    check_cuda(cudaGetLastError(), "start the attention");
+    start_in_chain(
+        "start the attention", kernel,
+        {problem.atoms * problem.heads, Shape::kThreads, static_cast<std::size_t>(bytes)}, stream,
+        problem);
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/network/attention_tiles.cuh"
+#include "cuda/network/chain.cuh"
 
 namespace trine::cuda {
 
@@ -161,6 +162,7 @@ __device__ __forceinline__ void attend_queries(const AttentionProblem<float>& a,
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kForwardBlocks)
     tiled_forward(AttentionProblem<float> a) {
+  join_chain();
   const unsigned heads = static_cast<unsigned>(a.heads);
   const AtomTokens tokens(a, blockIdx.x / heads);
   const int first = static_cast<int>(blockIdx.x % heads) * a.width;

@@ -1,12 +1,10 @@
 // How attention with Tensor Cores is started; attention.cu chooses.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <type_traits>
 
-#include "cuda/gemm/device.hpp"
 #include "cuda/network/attention_problem.cuh"
+#include "cuda/network/chain.cuh"
 
 namespace trine::cuda {
 

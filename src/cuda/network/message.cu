@@ -52,6 +52,7 @@ struct Embedding {
 
 template <class Real>
 __global__ void __launch_bounds__(kRowThreads) embed_edges(Embedding<Real> a) {
+  join_chain();
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const std::int64_t first = first_edge_of_warp<kForwardEdges>(), left = a.edges - first;
   const int edges = left < kForwardEdges ? static_cast<int>(left) : kForwardEdges;
@@ -124,6 +125,7 @@ __device__ __forceinline__ void sum_columns(const EmbeddingGradient<Real>& a, st
 
 template <class Real>
 __global__ void __launch_bounds__(kRowThreads) embed_edges_backward(EmbeddingGradient<Real> a) {
+  join_chain();
   constexpr int kEdges = kBackwardEdges;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const std::int64_t first = first_edge_of_warp<kEdges>();

@@ -129,6 +129,7 @@ __device__ __forceinline__ std::int64_t row_of_thread() {
 template <class Shape, class Real, class Source>
 __global__ void __launch_bounds__(Shape::kThreads)
     norm_rows(NormOfRows<Real> n, std::int64_t rows, Source x, PlainRows<Real> y) {
+  join_chain();
   constexpr int kLanes = Shape::kLanes, kGroups = Shape::kGroups;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const std::int64_t r = row_of_thread<Shape>();
@@ -157,6 +158,7 @@ template <class Shape, class Real, class Source, class Target>
 __global__ void __launch_bounds__(Shape::kThreads)
     norm_rows_backward(NormOfRows<Real> n, std::int64_t rows, Source x, PlainRows<const Real> dy,
                        PlainRows<const Real> old, Target dx, int added) {
+  join_chain();
   constexpr int kLanes = Shape::kLanes, kGroups = Shape::kGroups;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const std::int64_t r = row_of_thread<Shape>();

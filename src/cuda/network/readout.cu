@@ -41,6 +41,7 @@ __device__ __forceinline__ double sum_edges(const Real* weight, PlainRows<const 
 /// A block per atom: its threads sum columns over the edges, then its warps take an output each.
 template <class Real>
 __global__ void __launch_bounds__(256) read_out(ReadoutArgs<Real, kDevice> a, bool wide) {
+  join_chain();
   extern __shared__ double sums[];  // (h)
   const std::int64_t atom = blockIdx.x, base = a.layout.offsets.data[0];
   const std::int64_t first = a.layout.offsets.data[atom] - base,
@@ -152,6 +153,7 @@ __device__ __forceinline__ void node_gradient(const ReadoutBackwardArgs<Real, kD
 template <class Real>
 __global__ void __launch_bounds__(kRowThreads)
     read_out_backward(ReadoutBackwardArgs<Real, kDevice> a, bool wide, std::int64_t edge_warps) {
+  join_chain();
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const std::int64_t warp = std::int64_t{blockIdx.x} * (kRowThreads / kWarp) + threadIdx.x / kWarp;
   if (warp < edge_warps) {

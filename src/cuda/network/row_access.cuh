@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "cuda/gemm/device.hpp"
+#include "cuda/network/chain.cuh"
 #include "tensor/view.hpp"
 
 namespace trine::cuda {
@@ -151,14 +151,12 @@ inline std::int64_t divide_up(std::int64_t count, std::int64_t size) {
   return (count + size - 1) / size;
 }
 
-/// Starts a kernel of blocks in x, unless there is nothing to do.
+/// Starts a kernel of blocks in x, unless there is nothing to do; it has to `join_chain`.
 template <class... Parameters, class... Args>
 void launch(const char* what, void (*kernel)(Parameters...), std::int64_t blocks, int threads,
             std::size_t shared_bytes, cudaStream_t stream, const Args&... args) {
   if (blocks == 0) return;
-  kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(threads), shared_bytes, stream>>>(
-      args...);
-  check_cuda(cudaGetLastError(), what);
+  start_in_chain(what, kernel, {blocks, threads, shared_bytes}, stream, args...);
 }
 
 }  // namespace trine::cuda

@@ -22,6 +22,7 @@ struct SumOfRows {
 
 template <class Real, class Index>
 __global__ void __launch_bounds__(kRowThreads) sum_rows(SumOfRows<Real, Index> s, bool wide) {
+  join_chain();
   const int lane = static_cast<int>(threadIdx.x) % kWarp, cols = static_cast<int>(s.y.cols);
   const std::int64_t r = std::int64_t{blockIdx.x} * (kRowThreads / kWarp) + threadIdx.x / kWarp;
   if (r >= s.y.rows) return;
@@ -58,12 +59,14 @@ __device__ __forceinline__ std::int64_t element_of_thread() {
 
 template <class Real>
 __global__ void convert_vector(const double* x, std::int64_t size, Real* y) {
+  join_chain();
   const std::int64_t i = element_of_thread();
   if (i < size) y[i] = static_cast<Real>(x[i]);
 }
 
 template <class Real>
 __global__ void add_vector(const Real* x, std::int64_t size, double* y) {
+  join_chain();
   const std::int64_t i = element_of_thread();
   if (i < size) y[i] += static_cast<double>(x[i]);
 }
