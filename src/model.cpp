@@ -162,6 +162,14 @@ std::vector<Result> Model::evaluate(std::span<const Structure> structures,
   return impl_->engine->evaluate(structures, options);
 }
 
+void Model::evaluate_on_device(std::span<const Structure> structures, const DeviceArrays& arrays) {
+  impl_->engine->evaluate_on_device(structures, arrays);
+}
+
+ListStatistics Model::list_statistics() const {
+  return impl_->engine->list_statistics();
+}
+
 std::vector<OperationTime> Model::profile() const {
   return impl_->profile ? impl_->profile->operations() : std::vector<OperationTime>{};
 }

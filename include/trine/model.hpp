@@ -42,6 +42,33 @@ struct EvaluateOptions {
   bool last_layer_features = false;  ///< features of the energy head
 };
 
+/// Where positions come from and results go to when nothing passes through the host: arrays of the
+/// caller in the memory of the model's device, which for a CPU is the host's. Dense and row by row.
+/// N atoms of all B structures, end to end in the order of the call. A null pointer is not given or
+/// not wanted.
+struct DeviceArrays {
+  const double* positions = nullptr;  ///< (N, 3) Angstrom; null: the structures' own
+  const double* cells = nullptr;      ///< (B, 3, 3) rows are lattice vectors; null: their own
+  double* energy = nullptr;           ///< [B] out, eV, `Result::energy`
+  double* energies = nullptr;         ///< [N] out, eV
+  double* forces = nullptr;           ///< (N, 3) out, eV/Angstrom
+  double* strain_gradient = nullptr;  ///< (B, 3, 3) out, eV
+  /// A cudaStream_t of the model's GPU; null is the legacy default stream. Of a CPU: null.
+  void* stream = nullptr;
+};
+
+/// Of the neighbour lists up to now.
+struct ListStatistics {
+  /// Of the last evaluation: from its call until the host knew the pairs within the cutoff, which
+  /// holds the check of the structures, their way to the device and the list, and nothing of the
+  /// network, whose distances and adaptive cutoffs come afterwards. On a GPU the list is then still
+  /// being written, which takes some microseconds that are not counted.
+  double seconds = 0;
+  /// Of all evaluations: how often pairs were searched for, instead of taken from a list that is
+  /// kept for atoms that have moved little.
+  std::int64_t searches = 0;
+};
+
 /// Results of one structure; N is its number of atoms. Absent quantities are empty.
 struct Result {
   double energy = 0;             ///< eV, total, composition included
@@ -132,6 +159,21 @@ class Model {
   /// alone.
   std::vector<Result> evaluate(std::span<const Structure> structures,
                                const EvaluateOptions& options = {});
+
+  /// Evaluates many structures in one pass, from arrays on the device to arrays on the device. What
+  /// is written has the bits of `Result`. `structures` say what the atoms are; positions and cells
+  /// of theirs are not used where arrays are given, but must be valid.
+  ///
+  /// On a GPU the work comes after all that `arrays.stream` holds at the call and before all that
+  /// it is given after it: no need to wait in between. The host does wait inside, for what is
+  /// before and for the number of edges, and returns while the network is computed. The stream must
+  /// not be recording a graph. Models with ZBL repulsion go through the host all the same. Throws
+  /// what `evaluate` throws, atoms at the same place and positions that are not finite included,
+  /// and `Error(usage)` for arrays that the device cannot reach. Energies and forces that are not
+  /// finite are no error here: nobody looks at them.
+  void evaluate_on_device(std::span<const Structure> structures, const DeviceArrays& arrays);
+
+  ListStatistics list_statistics() const;
 
   /// The device's operations in all evaluations since `clear_profile`, the longest first; empty
   /// without `EngineOptions::profile`. Copies and the host's own work are not among them. A number

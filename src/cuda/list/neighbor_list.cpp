@@ -150,6 +150,7 @@ void ListBuilder::build(const NeighborListArgs<MemSpace::device>& args, cudaStre
   KnownStructures& known = s.known_for(args.cutoff);
   const Answer answer = s.ask(batch, known, list, stream);
   if (answer == Answer::given) return;
+  ++list.searches;
   if (answer != Answer::strangers && s.search_with_skin(batch, known, stream)) {
     s.count(batch, known, list, stream);
     s.fill(batch, known, s.numbers.read(stream, "build a neighbour list").front(), list, stream);
