@@ -11,6 +11,7 @@
 #include "model_path.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
+#include "step_dynamics.hpp"
 #include "step_profile.hpp"
 #include "step_timing.hpp"
 #include "table.hpp"
@@ -41,6 +42,7 @@ class BenchStep : public Command {
   std::string json_;
   std::string baseline_ = "auto";
   int repeats_ = 10;
+  int dynamics_steps_ = 0;
   bool profile_ = false;
   EngineFlags flags_;
 };
@@ -58,6 +60,10 @@ void BenchStep::declare(CLI::App& app) {
                  "where the step itself is in fp64")
       ->type_name("NAME")
       ->check(CLI::IsMember({"auto", "fp64", "one-thread", "none"}));
+  app.add_option("--md-steps", dynamics_steps_,
+                 "also time so many steps of molecular dynamics, 0.5 fs each, from 300 K on")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
   app.add_flag("--profile", profile_, "also time every operation, in evaluations of their own");
   app.add_option("--json", json_, "write JSON ('-': standard output)")->type_name("FILE");
   flags_.declare(app);
@@ -98,6 +104,8 @@ Json BenchStep::as_json(const std::string& path, const Structure& frame,
               {"edges", edges_of(step.result)},
               {"median_ms", step.median_ms},
               {"min_ms", step.min_ms},
+              {"list_ms", step.list_ms},
+              {"without_list_ms", step.without_list_ms},
               {"peak_rss_mib", peak},
               {"gpu_mib", step.gpu_mib},
               {"threads", step.threads},
@@ -126,6 +134,8 @@ void BenchStep::print_table(const Structure& frame, const std::vector<Timing>& t
                {"threads"},
                {"median ms"},
                {"min ms"},
+               {"list ms"},
+               {"without list"},
                {"ns per atom"},
                {"ratio"},
                {"max force difference (eV/A)"},
@@ -136,7 +146,7 @@ void BenchStep::print_table(const Structure& frame, const std::vector<Timing>& t
   for (const auto& timing : timings) {
     table.add({&timing == &step ? timing.name : "baseline: " + timing.name,
                fmt::format("{}", timing.threads), fixed(timing.median_ms, 3),
-               fixed(timing.min_ms, 3),
+               fixed(timing.min_ms, 3), fixed(timing.list_ms, 3), fixed(timing.without_list_ms, 3),
                fixed(timing.median_ms * 1e6 / static_cast<double>(frame.size()), 0),
                fixed(timing.median_ms / step.median_ms, 2), error(timing, largest_force_difference),
                error(timing, relative_force_error)});
@@ -151,10 +161,12 @@ void BenchStep::run() {
   const std::string path = find_model(model_);
   const Structure frame = read_frame();
   std::vector<Timing> timings;
+  std::optional<DynamicsTiming> dynamics;
   {
     Model model = Model::load(path, options);
     note_device(flags_.quiet, model);
     timings.push_back(time_steps(model, frame, repeats_));
+    if (dynamics_steps_ > 0) dynamics = time_dynamics(model, frame, dynamics_steps_, repeats_);
   }
   timings.front().name = flags_.precision;
   const double peak = peak_rss_mib();
@@ -165,6 +177,7 @@ void BenchStep::run() {
 
   if (!json_.empty()) {
     Json all = as_json(path, frame, timings, peak);
+    if (dynamics) all["dynamics"] = dynamics_json(*dynamics);
     if (profile) all["profile"] = profile_json(*profile);
     OutputFile file(json_);
     file.stream() << all.dump(2) << '\n';
@@ -172,6 +185,7 @@ void BenchStep::run() {
   }
   if (json_ == "-") return;
   print_table(frame, timings, peak);
+  if (dynamics) fmt::print("\n{}", dynamics_text(*dynamics));
   if (profile) fmt::print("\n{}", profile_table(*profile));
 }
 
