@@ -169,7 +169,7 @@ def write_model(folder, name):
 def time_program(args, model):
     """What a program for a GPU reports: its name, times and memory."""
     products = {} if args.products == "native" else {"PET_GEMM": args.products, "PET_ATTN": args.products}
-    command = [args.program, model, args.structure, "--warm", "3", "--repeat", "20", "--seconds", str(args.seconds)]
+    command = [args.program, model, args.structure, "--warm", "2", "--repeat", "20", "--seconds", str(args.seconds)]
     done = subprocess.run(command, env={**os.environ, **products}, capture_output=True, text=True, check=False)
     step = re.search(r"^TIME .*? step +median +([0-9.]+) ms +best +([0-9.]+) ms", done.stdout, re.MULTILINE)
     if done.returncode != 0 or not step:

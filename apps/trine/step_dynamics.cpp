@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "step_timing.hpp"
@@ -11,8 +12,6 @@
 namespace trine::app {
 
 namespace {
-
-constexpr int kUntimed = 10;
 
 double total_energy(const Dynamics& run) {
   return run.potential_energy() + run.kinetic_energy();
@@ -24,7 +23,7 @@ DynamicsTiming time_dynamics(Model& model, const Structure& frame, int steps, in
   const DynamicsOptions options;
   DynamicsTiming timing{.steps = steps, .time_step_fs = options.time_step};
   Dynamics run(model, frame, options);
-  for (int step = 0; step < kUntimed; ++step) run.step();
+  for (int step = 0; step < std::max(10, steps / 4); ++step) run.step();
   const double energy = total_energy(run);
   const std::int64_t searches = model.list_statistics().searches;
   const auto start = std::chrono::steady_clock::now();
