@@ -1,6 +1,7 @@
 // One allocation from which named matrices are cut.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -15,13 +16,17 @@ namespace trine {
 template <MemSpace S>
 class Arena {
  public:
-  /// Starts over; keeps the memory if it suffices.
-  void reserve(std::size_t bytes) {
-    memory_.resize(static_cast<std::int64_t>(bytes));
+  /// Starts over; keeps the memory if it suffices. Where little is missing, as from step to step of
+  /// a simulation, it takes a sixteenth more than it needs, within `most`, and not again soon.
+  void reserve(std::size_t bytes, std::size_t most = SIZE_MAX) {
+    const bool little = bytes > capacity() && bytes - capacity() <= capacity() / 16;
+    if (little && most > bytes) resize(bytes + std::min(bytes / 16, most - bytes));
+    resize(bytes);
     used_ = 0;
   }
 
   const std::byte* data() const { return memory_.data(); }
+  std::size_t capacity() const { return static_cast<std::size_t>(memory_.capacity()); }
   std::size_t used() const { return used_; }
   /// Frees everything that was taken after `mark`, an earlier value of `used`.
   void rewind(std::size_t mark) { used_ = mark; }
@@ -36,6 +41,8 @@ class Arena {
   }
 
  private:
+  void resize(std::size_t bytes) { memory_.resize(static_cast<std::int64_t>(bytes)); }
+
   template <class T>
   T* take(std::int64_t count) {
     const std::size_t begin = used_;

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "tensor/arena.hpp"
 #include "tensor/buffer.hpp"
 #include "tensor/view.hpp"
 
@@ -34,6 +35,23 @@ TEST(Buffer, MovesItsMemory) {
   const Buffer<int> to = std::move(from);
   EXPECT_EQ(to.data(), memory);
   EXPECT_EQ(to[2], 7);
+}
+
+TEST(Arena, TakesRoomWhereLittleIsMissing) {
+  Arena<MemSpace::host> arena;
+  const auto capacity_after = [&](std::size_t bytes, std::size_t most = SIZE_MAX) {
+    arena.reserve(bytes, most);
+    return arena.capacity();
+  };
+  EXPECT_EQ(capacity_after(1600), 1600U) << "the first time";
+  EXPECT_EQ(capacity_after(1616), 1717U) << "a sixteenth more";
+  const std::byte* data = arena.data();
+  EXPECT_EQ(capacity_after(1717), 1717U);
+  EXPECT_EQ(arena.data(), data);
+  EXPECT_EQ(capacity_after(1720, 1730), 1730U) << "within a limit";
+  EXPECT_EQ(capacity_after(1740, 1730), 1740U) << "beyond it";
+  EXPECT_EQ(capacity_after(3200), 3200U) << "another system";
+  EXPECT_EQ(capacity_after(1), 3200U);
 }
 
 TEST(Vector, SlicesAndReadsAsConst) {

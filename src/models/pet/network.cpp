@@ -311,7 +311,7 @@ void Network<Real, S>::run(const NetworkInput<Real, S>& input,
                            NetworkGradient<S>* gradient, std::int64_t tape_bytes) {
   const Plan plan = make_plan(input, gradient != nullptr, static_cast<std::size_t>(tape_bytes));
   bytes_ = plan.bytes;
-  arena_.reserve(std::max<std::size_t>(bytes_, 1));
+  arena_.reserve(std::max<std::size_t>(bytes_, 1), static_cast<std::size_t>(tape_bytes));
   Pass pass(*this, input, plan.chunks, plan.policy, gradient ? gradient->seed : 1.0);
   const auto work = [&] {
     pass.forward(predictions);
