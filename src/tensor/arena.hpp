@@ -1,6 +1,7 @@
 // One allocation from which named matrices are cut.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -18,13 +19,30 @@ class Arena {
   /// Starts over; keeps the memory if it suffices.
   void reserve(std::size_t bytes) {
     memory_.resize(static_cast<std::int64_t>(bytes));
-    used_ = 0;
+    used_ = peak_ = 0;
   }
 
   const std::byte* data() const { return memory_.data(); }
   std::size_t used() const { return used_; }
+  /// The most that was used at a time.
+  std::size_t peak() const { return peak_; }
   /// Frees everything that was taken after `mark`, an earlier value of `used`.
   void rewind(std::size_t mark) { used_ = mark; }
+
+  /// Every one of `groups` takes its arrays from the same place, which is as large as the largest
+  /// of them needs: for arrays of which those of one group alone are in use at a time.
+  template <class... Groups>
+  void overlay(Groups&&... groups) {
+    const std::size_t begin = used_;
+    std::size_t end = begin;
+    const auto take = [&](auto&& group) {
+      used_ = begin;
+      group();
+      end = std::max(end, used_);
+    };
+    (take(groups), ...);
+    used_ = end;
+  }
 
   template <class T>
   Vector<T, S> vector(std::int64_t size) {
@@ -41,6 +59,7 @@ class Arena {
     const std::size_t begin = used_;
     const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
     used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    peak_ = std::max(peak_, used_);
     if (memory_.size() == 0) return nullptr;
     if (used_ > static_cast<std::size_t>(memory_.size())) {
       throw std::logic_error("arena too small: its plan was measured with other sizes");
@@ -50,6 +69,7 @@ class Arena {
 
   Buffer<std::byte, S> memory_;
   std::size_t used_ = 0;
+  std::size_t peak_ = 0;
 };
 
 }  // namespace trine

@@ -9,7 +9,7 @@ template <class Real, MemSpace S>
 void gnn_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                  const ChunkEdges<S>& edges, Matrix<const Real, S> message,
                  LayerTape<Real, S>& tape, Matrix<Real, S> node, Matrix<Real, S> edge_out) {
-  const auto y = b.edges(b.scratch.token[0]);
+  const auto y = b.edges(b.scratch.token);
   const bool first = !w.message;
   b.ops.edge_embedding({.vector = edges.vector,
                         .species = edges.species,

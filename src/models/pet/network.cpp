@@ -20,14 +20,12 @@ std::size_t plan_bytes(const PetConfig& c, const std::vector<Chunk>& chunks, std
     }
   }
   const std::size_t base = measure.used();
-  std::size_t largest = base;
   for (const Chunk& chunk : chunks) {
     ChunkScratch<Real, S>(measure, c, chunk);
     if (policy != TapePolicy::keep) LayerTape<Real, S>(measure, c, chunk);
-    largest = std::max(largest, measure.used());
     measure.rewind(base);
   }
-  return largest;
+  return measure.peak();
 }
 
 template <class T, MemSpace S>

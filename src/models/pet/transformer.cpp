@@ -126,25 +126,24 @@ void mlp_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real,
       {.dy = dz, .weight = w.mlp_in.get(), .pre = {}, .write = write, .dx = d_in});
 }
 
-/// Q, K, V of `in` and the attention over them.
+/// Q, K, V of `in`, which may be in scratch.attention, and the attention over them.
 template <class Real, MemSpace S>
 Matrix<Real, S> attend(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                        const TransformerTape<Real, S>& tape, Matrix<const Real, S> in) {
-  const auto out = b.scratch.token[1];
+  const auto out = b.scratch.attention;
   b.ops.linear(
       {.x = in, .weight = w.qkv.get(), .addend = {}, .pre = {}, .residual = {}, .y = tape.qkv});
   b.ops.attention(attention_args(b, tape, out));
   return out;
 }
 
-/// Gradient of `attend` and the output layer: from d_y of the output layer's rows, already in
-/// token[1].
+/// Gradient of `attend`: from that of what attention returns, which is in scratch.attention.
 template <class Real, MemSpace S>
 void attend_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                      const TransformerTape<Real, S>& tape, Write write, Matrix<Real, S> d_in,
                      Vector<Real, S> d_weight) {
-  const auto d_qkv = b.scratch.token_qkv;
-  b.ops.attention_backward({attention_args(b, tape, {}), b.scratch.token[1], d_qkv, d_weight});
+  const auto d_qkv = b.scratch.d_qkv;
+  b.ops.attention_backward({attention_args(b, tape, {}), b.scratch.attention, d_qkv, d_weight});
   b.ops.linear_backward({d_qkv, w.qkv.get(), {}, write, d_in});
 }
 
@@ -154,7 +153,7 @@ template <class Real, MemSpace S>
 void pre_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                     TransformerTape<Real, S>& tape, Matrix<Real, S> node,
                     Matrix<Real, S> edge_out) {
-  const auto normed = b.scratch.token[0];
+  const auto normed = b.scratch.attention;
   b.ops.norm({w.attention_norm.parameters(), tape.x, normed});
   const auto o = attend(b, w, tape, Matrix<const Real, S>(normed));
   b.ops.linear({.x = b.edges(o),
@@ -163,7 +162,7 @@ void pre_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Rea
                 .pre = {},
                 .residual = {Matrix<const Real, S>(b.edges(tape.x))},
                 .y = tape.attended});
-  const auto node_o = b.scratch.node_small[0];
+  const auto node_o = b.scratch.node_small;
   b.ops.linear({.x = b.nodes(o),
                 .weight = w.attention_out.get(),
                 .addend = {},
@@ -171,7 +170,7 @@ void pre_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Rea
                 .residual = {},
                 .y = node_o});
   node_forward(b, w, tape, Matrix<const Real, S>(node_o), node);
-  const auto normed_edges = b.edges(normed);
+  const auto normed_edges = b.edges(b.scratch.token);
   b.ops.norm({w.mlp_norm.parameters(), tape.attended, normed_edges});
   mlp_forward(b, w, tape, Matrix<const Real, S>(normed_edges), Matrix<const Real, S>(tape.attended),
               edge_out);
@@ -181,11 +180,11 @@ template <class Real, MemSpace S>
 void pre_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                      const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
                      Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
-  const auto d_normed = b.scratch.token[0], d_o = b.scratch.token[1];
+  const auto d_normed = b.scratch.token, d_o = b.scratch.attention;
   mlp_backward(b, w, tape, Matrix<const Real, S>(d_edge), Write::overwrite, b.edges(d_normed));
   b.ops.norm_backward(
       {w.mlp_norm.parameters(), tape.attended, b.edges(d_normed), Write::add, d_edge});
-  const auto d_node_o = b.scratch.node_small[0];
+  const auto d_node_o = b.scratch.node_small;
   node_backward(b, w, tape, d_node, d_node_o);
   b.ops.linear_backward({d_node_o, w.attention_out.get(), {}, Write::overwrite, b.nodes(d_o)});
   b.ops.linear_backward({d_edge, w.attention_out.get(), {}, Write::overwrite, b.edges(d_o)});
@@ -202,7 +201,7 @@ template <class Real, MemSpace S>
 void post_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                      TransformerTape<Real, S>& tape, Matrix<Real, S> node,
                      Matrix<Real, S> edge_out) {
-  const auto x1 = b.scratch.token[0];
+  const auto x1 = b.scratch.token;
   const auto o = attend(b, w, tape, Matrix<const Real, S>(tape.x));
   b.ops.linear({.x = o,
                 .weight = w.attention_out.get(),
@@ -215,7 +214,7 @@ void post_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Re
   if (!edge_out.empty()) {
     b.ops.norm({w.mlp_norm.parameters(), b.edges(tape.mlp_sum), edge_out});
   }
-  const auto x2_node = b.scratch.node_small[0];
+  const auto x2_node = b.scratch.node_small;
   b.ops.norm({w.mlp_norm.parameters(), b.nodes(tape.mlp_sum), x2_node});
   node_forward(b, w, tape, Matrix<const Real, S>(x2_node), node);
 }
@@ -224,7 +223,7 @@ template <class Real, MemSpace S>
 void post_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                       const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
                       Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
-  const auto d = b.scratch.token[0], d_out = b.scratch.token[1], d_sum = b.scratch.token[2];
+  const auto d = b.scratch.token, d_out = b.scratch.attention, d_sum = b.scratch.d_sum;
   node_backward(b, w, tape, d_node, b.nodes(d_sum));
   b.ops.scale({.a = 1, .x = d_edge, .write = Write::overwrite, .y = b.edges(d_sum)});
   b.ops.norm_backward({w.mlp_norm.parameters(), tape.mlp_sum, d_sum, Write::overwrite, d});

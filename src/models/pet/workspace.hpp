@@ -77,28 +77,60 @@ struct LayerTape {
 };
 
 /// Intermediates that live within one step of one chunk. Forward and backward use the same arrays.
+/// Heads, combinations and transformers never run at the same time. Of a transformer, attention is
+/// over before the feed-forward block begins; on the way back it is the other way round, and what
+/// attention returns replaces its input.
 template <class Real, MemSpace S>
 struct ChunkScratch {
-  Matrix<Real, S> token[3];       ///< (T, C)
-  Matrix<Real, S> token_qkv;      ///< (T, 3C)
-  Matrix<Real, S> hidden;         ///< (T, F)
-  Matrix<Real, S> pair[2];        ///< (E, 2C)
-  Matrix<Real, S> node_small[2];  ///< (N, C)
-  Matrix<Real, S> node[2];        ///< (N, D)
-  Matrix<Real, S> node_wide;      ///< (N, 2D)
-  Matrix<Real, S> head_node[4];   ///< (N, d_head)
-  Matrix<Real, S> head_edge[4];   ///< (E, d_head)
+  Matrix<Real, S> token;         ///< (T, C) input of a feed-forward block; gradients of inputs
+  Matrix<Real, S> attention;     ///< (T, C) input, then output of attention; gradient of the latter
+  Matrix<Real, S> d_sum;         ///< (T, C) PostLN: gradient of a sum
+  Matrix<Real, S> d_qkv;         ///< (T, 3C)
+  Matrix<Real, S> hidden;        ///< (T, F)
+  Matrix<Real, S> pair[2];       ///< (E, 2C)
+  Matrix<Real, S> node_small;    ///< (N, C)
+  Matrix<Real, S> node[2];       ///< (N, D)
+  Matrix<Real, S> node_wide;     ///< (N, 2D)
+  Matrix<Real, S> head_node[4];  ///< (N, d_head)
+  Matrix<Real, S> head_edge[4];  ///< (E, d_head)
 
-  ChunkScratch(Arena<S>& arena, const PetConfig& c, const Chunk& chunk)
-      : token_qkv(arena.template matrix<Real>(chunk.tokens(), 3 * c.d_pet)),
-        hidden(arena.template matrix<Real>(chunk.tokens(), c.d_feedforward)),
-        node_wide(arena.template matrix<Real>(chunk.atoms, 2 * c.d_node)) {
-    for (auto& m : token) m = arena.template matrix<Real>(chunk.tokens(), c.d_pet);
-    for (auto& m : pair) m = arena.template matrix<Real>(chunk.edges, 2 * c.d_pet);
-    for (auto& m : node_small) m = arena.template matrix<Real>(chunk.atoms, c.d_pet);
-    for (auto& m : node) m = arena.template matrix<Real>(chunk.atoms, c.d_node);
-    for (auto& m : head_node) m = arena.template matrix<Real>(chunk.atoms, c.d_head);
-    for (auto& m : head_edge) m = arena.template matrix<Real>(chunk.edges, c.d_head);
+  ChunkScratch(Arena<S>& arena, const PetConfig& c, const Chunk& chunk) {
+    const auto of_tokens = [&](std::int64_t columns) {
+      return arena.template matrix<Real>(chunk.tokens(), columns);
+    };
+    const auto of_edges = [&](std::int64_t columns) {
+      return arena.template matrix<Real>(chunk.edges, columns);
+    };
+    const auto of_nodes = [&](std::int64_t columns) {
+      return arena.template matrix<Real>(chunk.atoms, columns);
+    };
+    const bool post = c.transformer == TransformerType::post_ln;
+    const auto transformers = [&] {
+      node_small = of_nodes(c.d_pet);
+      for (auto& m : node) m = of_nodes(c.d_node);
+      node_wide = of_nodes(2 * c.d_node);
+      if (post) {  // attention's input adds to gradients
+        token = of_tokens(c.d_pet);
+        d_sum = of_tokens(c.d_pet);
+      }
+      arena.overlay(
+          [&] {
+            attention = of_tokens(c.d_pet);
+            d_qkv = of_tokens(3 * c.d_pet);
+          },
+          [&] {
+            if (!post) token = of_tokens(c.d_pet);  // on `attention`
+            hidden = of_tokens(c.d_feedforward);
+          });
+    };
+    const auto combinations = [&] {
+      for (auto& m : pair) m = of_edges(2 * c.d_pet);
+    };
+    const auto heads = [&] {
+      for (auto& m : head_node) m = of_nodes(c.d_head);
+      for (auto& m : head_edge) m = of_edges(c.d_head);
+    };
+    arena.overlay(transformers, combinations, heads);
   }
 };
 
