@@ -16,6 +16,14 @@ namespace trine {
 /// Arithmetic of the network. Sums over atoms and composition energies are in double either way.
 enum class Precision { fp64, fp32 };
 
+/// What a gradient forms a second time instead of keeping it. No bit of a result depends on it.
+enum class Recompute {
+  automatic,  ///< as little as the memory allows
+  none,       ///< nothing, which is fastest
+  light,      ///< the widest arrays of a transformer: half of the memory
+  layer,      ///< everything but what enters each GNN layer: least memory
+};
+
 /// Where and how a model runs.
 struct EngineOptions {
   /// "cpu", "cuda" (the first GPU), "cuda:N", or "auto": a GPU if there is one that can be used.
@@ -27,10 +35,11 @@ struct EngineOptions {
   int threads = 0;  ///< of a CPU; 0: all cores that OpenMP reports
   /// Energy target, e.g. "energy/pbe"; empty: "energy", or the only one there is.
   std::string energy;
-  /// Bytes that intermediates may take. As long as it suffices they are kept for the backward pass;
-  /// beyond it they are computed twice, a part of the atoms at a time. What a pass needs at least
-  /// it takes. 0: half of the memory that is free when the engine is made.
+  /// Bytes that intermediates may take: what they are kept for and how many atoms are done at a
+  /// time follows from it. What a pass needs at least it takes. 0: of a GPU's memory that is free
+  /// when they are needed, 0.9; of the host's, half.
   std::int64_t tape_bytes = 0;
+  Recompute recompute = Recompute::automatic;
   bool profile = false;  ///< time every operation, which makes evaluations slower: `Model::profile`
 };
 

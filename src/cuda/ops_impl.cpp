@@ -63,6 +63,12 @@ class OpsImpl final : public Ops<Real, kDevice> {
     return static_cast<std::int64_t>(free);
   }
 
+  std::int64_t memory_in_use() const override {
+    std::size_t free = 0, total = 0;
+    check_cuda(cudaMemGetInfo(&free, &total), "ask for free memory");
+    return static_cast<std::int64_t>(total - free);
+  }
+
   std::shared_ptr<void> use() override { return std::make_shared<Use>(device_, stream_); }
 
   void wait() override { check_cuda(cudaStreamSynchronize(stream_), "wait for the device"); }

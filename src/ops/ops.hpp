@@ -29,6 +29,8 @@ class Ops {
   virtual std::string description() const = 0;
   /// Bytes of the device's memory that are free.
   virtual std::int64_t available_memory() const = 0;
+  /// Bytes of the device's memory that are taken, by whatever program; 0 for the host's.
+  virtual std::int64_t memory_in_use() const { return 0; }
   /// Makes the device the calling thread's until the result is gone.
   [[nodiscard]] virtual std::shared_ptr<void> use() { return nullptr; }
   /// Returns when the device has done all that it was asked for.

@@ -22,7 +22,11 @@ class Arena {
     used_ = peak_ = 0;
   }
 
+  /// Gives the memory back.
+  void release() { *this = Arena(); }
+
   const std::byte* data() const { return memory_.data(); }
+  std::size_t capacity() const { return static_cast<std::size_t>(memory_.capacity()); }
   std::size_t used() const { return used_; }
   /// The most that was used at a time.
   std::size_t peak() const { return peak_; }

@@ -250,7 +250,7 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
   NetworkGradient<S> gradient{
       .seed = targets_.front().target.scale.front(), .d_weight = {}, .d_vector = {}};
   network_.run(network_input(), requested, options.gradients ? &gradient : nullptr,
-               options_.tape_bytes);
+               {.recompute = options_.recompute, .most = options_.tape_bytes});
   if (options.gradients) differentiate(gradient);
   fetch_answers(options, requested.size());
   std::vector<Result> results(structures.size());

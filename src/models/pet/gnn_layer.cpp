@@ -80,15 +80,16 @@ Matrix<Real, S> combine_hidden(const BlockContext<Real, S>& b, const GnnWeights<
 template <class Real, MemSpace S>
 void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                      Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
-                     LayerTape<Real, S>& tape, Matrix<Real, S> message) {
+                     LayerTape<Real, S>& tape, Matrix<const Real, S> message,
+                     Matrix<Real, S> next) {
   const auto hidden = combine_hidden(b, w, all_edges, reverse, tape);
   const auto own = all_edges.slice_rows(b.chunk.first_edge, b.chunk.edges);
   b.ops.linear({.x = hidden,
                 .weight = w.combine_out.get(),
                 .addend = {},
                 .pre = {},
-                .residual = {Matrix<const Real, S>(message), own},
-                .y = message});
+                .residual = {message, own},
+                .y = next});
 }
 
 template <class Real, MemSpace S>
@@ -123,7 +124,7 @@ void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>&
                                           Vector<const std::int64_t, S>, LayerTape<Real, S>&);    \
   template void combine_forward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,         \
                                 Matrix<const Real, S>, Vector<const std::int64_t, S>,             \
-                                LayerTape<Real, S>&, Matrix<Real, S>);                            \
+                                LayerTape<Real, S>&, Matrix<const Real, S>, Matrix<Real, S>);     \
   template void combine_backward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,        \
                                  Matrix<const Real, S>, Vector<const std::int64_t, S>,            \
                                  const LayerTape<Real, S>&, Matrix<const Real, S>,                \
