@@ -161,6 +161,10 @@ std::vector<Result> Model::evaluate(std::span<const Structure> structures,
   return impl_->engine->evaluate(structures, options);
 }
 
+MemoryPlan Model::memory_plan() const {
+  return impl_->engine->memory_plan();
+}
+
 std::vector<OperationTime> Model::profile() const {
   return impl_->profile ? impl_->profile->operations() : std::vector<OperationTime>{};
 }

@@ -17,6 +17,7 @@ struct Timing {
   double min_ms = 0;
   int threads = 0;     ///< 0 on a GPU
   double gpu_mib = 0;  ///< of a GPU's memory in use afterwards
+  MemoryPlan memory;   ///< of the first evaluation
   Result result;       ///< of the last evaluation
 };
 

@@ -81,6 +81,22 @@ struct OperationTime {
   double arithmetic = 0;  ///< floating-point operations of matrix products; 0 for others
 };
 
+/// What the last evaluation took, planned before it was taken. Bytes.
+struct MemoryPlan {
+  /// What was formed again; `automatic` before the first evaluation, `none` without gradients.
+  Recompute recompute = Recompute::automatic;
+  std::int64_t chunks = 0;         ///< runs of atoms that went through a layer one after the other
+  std::int64_t intermediates = 0;  ///< the network's arrays, of this and of larger systems before
+  /// Of a GPU: lists, edges and all else that came after the model was made, or will come as soon
+  /// as the same atoms are evaluated again.
+  std::int64_t geometry = 0;
+  /// Of a GPU: what was taken when the model had been made, by weights, libraries, and other
+  /// programs.
+  std::int64_t base = 0;
+
+  std::int64_t peak() const { return intermediates + geometry + base; }
+};
+
 /// One output of a model.
 struct TargetInfo {
   std::string name;      ///< e.g. "energy", "energy/pbe", "non_conservative_forces"
@@ -141,6 +157,9 @@ class Model {
   /// alone.
   std::vector<Result> evaluate(std::span<const Structure> structures,
                                const EvaluateOptions& options = {});
+
+  /// Where the memory goes: `peak` is what the device will have in use.
+  MemoryPlan memory_plan() const;
 
   /// The device's operations in all evaluations since `clear_profile`, the longest first; empty
   /// without `EngineOptions::profile`. Copies and the host's own work are not among them. A number

@@ -15,6 +15,7 @@ class Engine {
   virtual std::vector<Result> evaluate(std::span<const Structure> structures,
                                        const EvaluateOptions& options) = 0;
   virtual std::string device() const = 0;
+  virtual MemoryPlan memory_plan() const = 0;
 };
 
 }  // namespace trine

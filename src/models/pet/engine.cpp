@@ -86,6 +86,22 @@ PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops
   }
   round_radii(model_);
   model_.tensors.clear();
+  base_ = ops_->memory_in_use();
+}
+
+template <class Real, MemSpace S>
+MemoryPlan PetEngine<Real, S>::memory_plan() const {
+  const Plan& plan = network_.plan();
+  MemoryPlan m;
+  if (plan.chunks.empty()) return m;
+  m.recompute = plan.policy == TapePolicy::light   ? Recompute::light
+                : plan.policy == TapePolicy::layer ? Recompute::layer
+                                                   : Recompute::none;
+  m.chunks = static_cast<std::int64_t>(plan.chunks.size());
+  m.intermediates = static_cast<std::int64_t>(network_.held());
+  m.geometry = std::max<std::int64_t>(0, network_.others() - base_);
+  m.base = base_;
+  return m;
 }
 
 template <class Real, MemSpace S>
@@ -117,6 +133,18 @@ void PetEngine<Real, S>::load(const HostBatch& batch) {
   g_.species.set(batch.species);
   g_.structure.set(batch.structure);
   g_.conditioning.set(std::vector<Real>(batch.conditioning.begin(), batch.conditioning.end()));
+}
+
+/// Intermediates of an evaluation before give way where lists of a larger system have no room.
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::find_edges() {
+  try {
+    build_edges();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory || network_.held() == 0) throw;
+    network_.release();
+    build_edges();
+  }
 }
 
 /// List, distances, adaptive radii, kept edges and their weights.
@@ -244,13 +272,15 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
   const auto device = ops_->use();
   const HostBatch batch = make_batch(model_, network_.conditioning(), structures);
   load(batch);
-  build_edges();
+  find_edges();
   refuse_coincident_atoms(batch, structures);
   auto requested = predictions(options);
   NetworkGradient<S> gradient{
       .seed = targets_.front().target.scale.front(), .d_weight = {}, .d_vector = {}};
   network_.run(network_input(), requested, options.gradients ? &gradient : nullptr,
-               {.recompute = options_.recompute, .most = options_.tape_bytes});
+               {.recompute = options_.recompute,
+                .most = options_.tape_bytes,
+                .later = ops_->list_growth(g_.list.neighbor.size(), model_.config.cutoff)});
   if (options.gradients) differentiate(gradient);
   fetch_answers(options, requested.size());
   std::vector<Result> results(structures.size());

@@ -28,6 +28,7 @@ class PetEngine final : public Engine {
   std::vector<Result> evaluate(std::span<const Structure> structures,
                                const EvaluateOptions& options) override;
   std::string device() const override { return ops_->description(); }
+  MemoryPlan memory_plan() const override;
 
  private:
   /// Arrays of the batch at hand, reused from call to call.
@@ -60,6 +61,7 @@ class PetEngine final : public Engine {
   AdaptiveCutoffArgs<S> adaptive_args() const;
   void load(const HostBatch& batch);
   void build_edges();
+  void find_edges();
   void refuse_coincident_atoms(const HostBatch& batch, std::span<const Structure> structures) const;
   NetworkInput<Real, S> network_input() const;
   std::vector<Prediction<Real, S>> predictions(const EvaluateOptions& options);
@@ -81,6 +83,7 @@ class PetEngine final : public Engine {
   std::optional<Uncertainty> uncertainty_;
   Geometry g_;
   Answers answers_;
+  std::int64_t base_ = 0;  ///< bytes of the device in use when the engine had been made
 };
 
 }  // namespace trine::pet
