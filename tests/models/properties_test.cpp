@@ -171,6 +171,24 @@ TEST_P(Properties, BatchThreadsTapeAndRepetitionLeaveEveryBit) {
   }
 }
 
+TEST_P(Properties, NothingIsReadThatWasNotWritten) {
+  const std::vector<Structure> batch = {boxed_ethanol(), reference_structure("isolated_atom"),
+                                        reference_structure("h2o")};
+  for (Precision precision : {Precision::fp32, Precision::fp64}) {
+    const auto wanted = load(GetParam(), precision).evaluate(std::span<const Structure>(batch));
+    for (Recompute recompute : {Recompute::none, Recompute::light, Recompute::layer}) {
+      auto model = load(GetParam(), precision, 2, recompute);
+      const Poisoned poisoned;
+      for (int repeat = 0; repeat < 3; ++repeat) {
+        const auto found = model.evaluate(std::span<const Structure>(batch));
+        for (std::size_t b = 0; b < batch.size(); ++b) {
+          expect_same(found[b], wanted[b], "poisoned, structure " + std::to_string(b));
+        }
+      }
+    }
+  }
+}
+
 /// What is kept from step to step of a simulation leaves no trace.
 void expect_steps_like_single_evaluations(const std::string& name, Precision precision, Structure s,
                                           int steps) {
