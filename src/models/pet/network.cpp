@@ -292,6 +292,7 @@ void Network<Real, S>::make_room(const NetworkInput<Real, S>& input, bool gradie
                               .gradient = gradient,
                               .recompute = bounds.recompute,
                               .preferred_edges = ops_.preferred_edges(),
+                              .fewest_edges = bounds.fewest_edges,
                               .held = held},
                              [&] { return download(input.offsets); }, limit);
   if (plan_.bytes > held) {

@@ -47,6 +47,7 @@ struct MemoryBounds {
   Recompute recompute = Recompute::automatic;
   std::int64_t most = 0;   ///< bytes of intermediates, if it can be done; 0: a share of what is free
   std::int64_t later = 0;  ///< bytes that others are going to take
+  std::int64_t fewest_edges = PlanRequest{}.fewest_edges;
 };
 
 template <class Real, MemSpace S>

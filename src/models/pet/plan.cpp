@@ -7,9 +7,6 @@
 namespace trine::pet {
 namespace {
 
-/// Below, a GPU would be idle at the ends of launches.
-constexpr std::int64_t kFewestEdges = 65'536;
-
 /// From what is fastest to what needs least.
 std::vector<TapePolicy> policies_of(const PlanRequest& request) {
   if (!request.gradient) return {TapePolicy::none};
@@ -82,7 +79,7 @@ Plan make_plan(const PetConfig& config, const PlanRequest& request,
       }
       measure<Real, S>(config, request.atoms, request.edges, plan);
       if (plan.bytes <= request.held || plan.bytes <= limit()) return plan;
-      if (size < 2 * kFewestEdges) break;
+      if (size < 2 * request.fewest_edges) break;
       size = (size + 1) / 2;
     }
   }

@@ -31,7 +31,9 @@ struct PlanRequest {
   bool gradient = false;
   Recompute recompute = Recompute::automatic;
   std::int64_t preferred_edges = 0;  ///< of a chunk
-  std::size_t held = 0;              ///< bytes that the arena has anyway
+  /// Chunks are not halved below so many edges: a GPU would be idle at the ends of launches.
+  std::int64_t fewest_edges = 65'536;
+  std::size_t held = 0;  ///< bytes that the arena has anyway
 };
 
 /// Bytes of a pass: arrays over everything, tapes that are kept, and the largest chunk's own.
