@@ -72,9 +72,10 @@ void EngineFlags::declare(CLI::App& app) {
          "free memory 0.9, of the host's half)")
       ->type_name("GIB")
       ->check(CLI::PositiveNumber);
-  app.add_option("--recompute", recompute,
-                 "what gradients compute twice to save memory: none, light, layer, or auto (default): "
-                 "as little as the memory allows")
+  app.add_option(
+         "--recompute", recompute,
+         "what gradients compute twice to save memory: none, light, layer, or auto (default): "
+         "as little as the memory allows")
       ->type_name("NAME")
       ->check(CLI::IsMember(kRecomputeNames));
   app.add_flag("--quiet", quiet, "no messages on standard error, except warnings and errors");

@@ -56,9 +56,9 @@ struct Free {
 
 }  // namespace detail
 
-/// For tests: whether from now on every `resize` sets all bits of a buffer, whether it grows or not.
-/// Arenas begin each pass with one. Numbers are NaN then, and indices negative: who reads what has
-/// not been written since shows it.
+/// For tests: whether from now on every `resize` sets all bits of a buffer, whether it grows or
+/// not. Arenas begin each pass with one. Numbers are NaN then, and indices negative: who reads what
+/// has not been written since shows it.
 inline void poison_scratch(bool on) {
   detail::poisons = on;
 }

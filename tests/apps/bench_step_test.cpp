@@ -33,10 +33,10 @@ TEST_F(BenchStep, TableAndJson) {
   expect_contains(run.out,
                   {"fp32", "baseline: fp64", "ns per atom", "rms force error", "peak memory"});
   const Json all = Json::parse(text_of("time.json"));
-  EXPECT_EQ(keys_of(all), (std::vector<std::string>{"model", "atoms", "edges", "median_ms",
-                                                    "min_ms", "peak_rss_mib", "gpu_mib",
-                                                    "predicted_peak_mib", "memory", "threads",
-                                                    "precision", "repeats", "baseline"}));
+  EXPECT_EQ(keys_of(all),
+            (std::vector<std::string>{"model", "atoms", "edges", "median_ms", "min_ms",
+                                      "peak_rss_mib", "gpu_mib", "predicted_peak_mib", "memory",
+                                      "threads", "precision", "repeats", "baseline"}));
   EXPECT_EQ(keys_of(all["memory"]),
             (std::vector<std::string>{"recompute", "chunks", "intermediates_mib", "geometry_mib",
                                       "base_mib"}));

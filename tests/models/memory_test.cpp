@@ -33,13 +33,14 @@ Plan plan_within(std::size_t limit, Recompute recompute = Recompute::automatic,
                  bool gradient = true) {
   static const PetConfig config = make_synthetic("synthetic:s32").config;
   constexpr std::int64_t kWater = 17'280, kEach = 38;
-  return make_plan<float, kHost>(config,
-                                 {.atoms = kWater,
-                                  .edges = kWater * kEach,
-                                  .gradient = gradient,
-                                  .recompute = recompute,
-                                  .preferred_edges = kAll},
-                                 [] { return even(kWater, kEach); }, [&] { return limit; });
+  return make_plan<float, kHost>(
+      config,
+      {.atoms = kWater,
+       .edges = kWater * kEach,
+       .gradient = gradient,
+       .recompute = recompute,
+       .preferred_edges = kAll},
+      [] { return even(kWater, kEach); }, [&] { return limit; });
 }
 
 TEST(Plan, FormsAsLittleAgainAsFits) {

@@ -143,8 +143,7 @@ std::int64_t ListBuilder::growth(std::int64_t pairs, double cutoff) const {
     if (k.cutoff == cutoff) held = k.list.neighbor.capacity();
   }
   const double wanted = kRoom * std::pow((cutoff + kSkin) / cutoff, 3) * static_cast<double>(pairs);
-  return static_cast<std::int64_t>(kPairBytes *
-                                   std::max(0.0, wanted - static_cast<double>(held)));
+  return static_cast<std::int64_t>(kPairBytes * std::max(0.0, wanted - static_cast<double>(held)));
 }
 
 void ListBuilder::build(const NeighborListArgs<MemSpace::device>& args, cudaStream_t stream) {

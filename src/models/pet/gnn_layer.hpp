@@ -35,12 +35,12 @@ Matrix<Real, S> combine_hidden(const BlockContext<Real, S>& b, const GnnWeights<
                                Matrix<const Real, S> all_edges,
                                Vector<const std::int64_t, S> reverse, LayerTape<Real, S>& tape);
 
-/// next = message + e + combination(LayerNorm([e ; e_rev])) for the chunk's edges; may be `message`.
+/// next = message + e + combination(LayerNorm([e ; e_rev])) for the chunk's edges; may be
+/// `message`.
 template <class Real, MemSpace S>
 void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                      Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
-                     LayerTape<Real, S>& tape, Matrix<const Real, S> message,
-                     Matrix<Real, S> next);
+                     LayerTape<Real, S>& tape, Matrix<const Real, S> message, Matrix<Real, S> next);
 
 /// Gradient of the combination: d_self = d_message + what comes through the combination for the
 /// chunk's own e; d_reverse is for e_rev.

@@ -150,8 +150,9 @@ void Network<Real, S>::Pass::gnn(std::size_t layer) {
   const auto& w = weights_.layers[layer];
   if (policy_ == TapePolicy::layer) copy(all_.node, all_.node_in[layer]);
   for_each_chunk(layer, forward_policy(), [&](const auto& b, auto& tape) {
-    gnn_forward(b, w, edges_of(b.chunk), Matrix<const Real, S>(edge_rows(all_.message[layer], b.chunk)),
-                tape, node_rows(all_.node, b.chunk), edge_rows(all_.edge[layer], b.chunk));
+    gnn_forward(b, w, edges_of(b.chunk),
+                Matrix<const Real, S>(edge_rows(all_.message[layer], b.chunk)), tape,
+                node_rows(all_.node, b.chunk), edge_rows(all_.edge[layer], b.chunk));
   });
   if (!in_.conditioning.empty()) {
     ops_.gather_rows({in_.conditioning, in_.structure, Write::add, all_.node});
@@ -249,8 +250,8 @@ void Network<Real, S>::Pass::gnn_gradient(std::size_t layer, Matrix<Real, S> d_n
     if (policy_ == TapePolicy::layer) {
       const auto node = b.scratch.node[1];
       copy(node_rows(all_.node_in[layer], c), node);
-      gnn_forward(b, w, edges_of(c), Matrix<const Real, S>(edge_rows(all_.message[layer], c)),
-                  tape, node, {});
+      gnn_forward(b, w, edges_of(c), Matrix<const Real, S>(edge_rows(all_.message[layer], c)), tape,
+                  node, {});
     }
     gnn_backward(b, w, edges_of(c), tape, node_rows(d_node, c), edge_rows(all_.d_edge, c),
                  edge_rows(all_.d_message, c), all_.d_weight_mask.slice(c.first_edge, c.edges),
@@ -277,8 +278,9 @@ void Network<Real, S>::make_room(const NetworkInput<Real, S>& input, bool gradie
     if (room) return;
     const std::int64_t free = ops_.available_memory();
     const bool unknown = S == MemSpace::host && free == 0;
-    room = unknown ? kUnlimited
-                   : held + static_cast<std::size_t>(std::max<std::int64_t>(free - bounds.later, 0));
+    room = unknown
+               ? kUnlimited
+               : held + static_cast<std::size_t>(std::max<std::int64_t>(free - bounds.later, 0));
     others_ = ops_.memory_in_use() - static_cast<std::int64_t>(held) + bounds.later;
   };
   const auto limit = [&] {
@@ -286,15 +288,16 @@ void Network<Real, S>::make_room(const NetworkInput<Real, S>& input, bool gradie
     return bounds.most > 0 ? static_cast<std::size_t>(bounds.most)
                            : static_cast<std::size_t>(kShare<S> * static_cast<double>(*room));
   };
-  plan_ = make_plan<Real, S>(config_,
-                             {.atoms = input.atoms(),
-                              .edges = input.edges(),
-                              .gradient = gradient,
-                              .recompute = bounds.recompute,
-                              .preferred_edges = ops_.preferred_edges(),
-                              .fewest_edges = bounds.fewest_edges,
-                              .held = held},
-                             [&] { return download(input.offsets); }, limit);
+  plan_ = make_plan<Real, S>(
+      config_,
+      {.atoms = input.atoms(),
+       .edges = input.edges(),
+       .gradient = gradient,
+       .recompute = bounds.recompute,
+       .preferred_edges = ops_.preferred_edges(),
+       .fewest_edges = bounds.fewest_edges,
+       .held = held},
+      [&] { return download(input.offsets); }, limit);
   if (plan_.bytes > held) {
     ask();
     if (plan_.bytes > *room) fail_too_large<Real>(plan_, input.atoms(), *room, bounds.recompute);

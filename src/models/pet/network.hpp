@@ -45,7 +45,7 @@ struct NetworkGradient {
 /// What a pass may take.
 struct MemoryBounds {
   Recompute recompute = Recompute::automatic;
-  std::int64_t most = 0;   ///< bytes of intermediates, if it can be done; 0: a share of what is free
+  std::int64_t most = 0;  ///< bytes of intermediates, if it can be done; 0: a share of what is free
   std::int64_t later = 0;  ///< bytes that others are going to take
   std::int64_t fewest_edges = PlanRequest{}.fewest_edges;
 };
@@ -63,9 +63,9 @@ class Network {
   void run(const NetworkInput<Real, S>& input, std::vector<Prediction<Real, S>>& predictions,
            NetworkGradient<S>* gradient, const MemoryBounds& bounds);
 
-  const Plan& plan() const { return plan_; }               ///< of the last run
-  std::size_t held() const { return arena_.capacity(); }   ///< bytes for intermediates
-  std::size_t peak() const { return arena_.peak(); }       ///< bytes that the last run has used
+  const Plan& plan() const { return plan_; }              ///< of the last run
+  std::size_t held() const { return arena_.capacity(); }  ///< bytes for intermediates
+  std::size_t peak() const { return arena_.peak(); }      ///< bytes that the last run has used
   /// Bytes of the device that others had when there was too little for intermediates, and are
   /// going to take.
   std::int64_t others() const { return others_; }

@@ -95,10 +95,10 @@ std::int64_t atoms_that_fit(const Plan& plan, std::int64_t atoms, std::size_t by
   return static_cast<std::int64_t>(fraction * static_cast<double>(atoms));
 }
 
-#define TRINE_INSTANTIATE(Real, S)                                                             \
-  template void measure<Real, S>(const PetConfig&, std::int64_t, std::int64_t, Plan&);         \
-  template Plan make_plan<Real, S>(const PetConfig&, const PlanRequest&,                       \
-                                   const std::function<std::vector<std::int64_t>()>&,          \
+#define TRINE_INSTANTIATE(Real, S)                                                     \
+  template void measure<Real, S>(const PetConfig&, std::int64_t, std::int64_t, Plan&); \
+  template Plan make_plan<Real, S>(const PetConfig&, const PlanRequest&,               \
+                                   const std::function<std::vector<std::int64_t>()>&,  \
                                    const std::function<std::size_t()>&);
 TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
 #undef TRINE_INSTANTIATE

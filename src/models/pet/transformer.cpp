@@ -165,12 +165,8 @@ void project(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& 
     b.ops.norm({w.attention_norm.parameters(), in, b.scratch.attention});
     in = b.scratch.attention;
   }
-  b.ops.linear({.x = in,
-                .weight = w.qkv.get(),
-                .addend = {},
-                .pre = {},
-                .residual = {},
-                .y = qkv(b, tape)});
+  b.ops.linear(
+      {.x = in, .weight = w.qkv.get(), .addend = {}, .pre = {}, .residual = {}, .y = qkv(b, tape)});
 }
 
 /// Attention over the layer's tokens, without its output layer.

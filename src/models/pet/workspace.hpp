@@ -169,7 +169,7 @@ struct ChunkScratch {
 /// Arrays over all atoms and edges of the batch.
 template <class Real, MemSpace S>
 struct GlobalArrays {
-  Vector<Real, S> weight;                   ///< [E] f in the network's precision
+  Vector<Real, S> weight;  ///< [E] f in the network's precision
   /// [G+1] (E, C) m that enters each GNN layer, and that leaves the last one. All are the same
   /// array, except with `layer`; the first layer does without, so that its own is the second's.
   std::vector<Matrix<Real, S>> message;
@@ -207,7 +207,8 @@ struct GlobalArrays {
     d_vector = arena.template vector<Vec3>(edges);
     d_message = edge_array();
     d_edge = edge_array();
-    d_reverse = message.back();  // the last message has been read before the first gradient is written
+    d_reverse =
+        message.back();  // the last message has been read before the first gradient is written
     for (std::int64_t r = 0; r < c.readout_layers(); ++r) {
       d_node.push_back(node_array());
       if (residual) d_readout.push_back(edge_array());
