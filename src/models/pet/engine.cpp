@@ -94,7 +94,8 @@ MemoryPlan PetEngine<Real, S>::memory_plan() const {
   const Plan& plan = network_.plan();
   MemoryPlan m;
   if (plan.chunks.empty()) return m;
-  m.recompute = plan.policy == TapePolicy::light   ? Recompute::light
+  const bool light = plan.policy == TapePolicy::light || plan.policy == TapePolicy::lighter;
+  m.recompute = light                              ? Recompute::light
                 : plan.policy == TapePolicy::layer ? Recompute::layer
                                                    : Recompute::none;
   m.chunks = static_cast<std::int64_t>(plan.chunks.size());

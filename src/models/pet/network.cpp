@@ -232,9 +232,7 @@ void Network<Real, S>::Pass::combination_gradient(std::size_t layer) {
   const auto& w = weights_.layers[layer];
   const Matrix<const Real, S> edges(all_.edge[layer]);
   for_each_chunk(layer, policy_, [&](const auto& b, auto& tape) {
-    if (policy_ == TapePolicy::layer) {
-      combine_hidden(b, w, edges, in_.reverse, tape);
-    }
+    restore_combination(b, w, edges, in_.reverse);
     combine_backward(b, w, edges, in_.reverse, tape,
                      Matrix<const Real, S>(edge_rows(all_.d_message, b.chunk)),
                      edge_rows(all_.d_edge, b.chunk), edge_rows(all_.d_reverse, b.chunk));

@@ -14,13 +14,13 @@ std::vector<TapePolicy> policies_of(const PlanRequest& request) {
     case Recompute::none:
       return {TapePolicy::keep};
     case Recompute::light:
-      return {TapePolicy::light};
+      return {TapePolicy::light, TapePolicy::lighter};
     case Recompute::layer:
       return {TapePolicy::layer};
     case Recompute::automatic:
       break;
   }
-  return {TapePolicy::keep, TapePolicy::light, TapePolicy::layer};
+  return {TapePolicy::keep, TapePolicy::light, TapePolicy::lighter, TapePolicy::layer};
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ Plan make_plan(const PetConfig& config, const PlanRequest& request,
                const std::function<std::vector<std::int64_t>()>& offsets,
                const std::function<std::size_t()>& limit) {
   std::vector<std::int64_t> known;
-  Plan plan;
+  Plan plan, least;
   for (const TapePolicy policy : policies_of(request)) {
     plan.policy = policy;
     std::int64_t size = std::min(request.preferred_edges, request.edges);
@@ -79,11 +79,12 @@ Plan make_plan(const PetConfig& config, const PlanRequest& request,
       }
       measure<Real, S>(config, request.atoms, request.edges, plan);
       if (plan.bytes <= request.held || plan.bytes <= limit()) return plan;
+      if (least.chunks.empty() || plan.bytes < least.bytes) least = plan;
       if (size < 2 * request.fewest_edges) break;
       size = (size + 1) / 2;
     }
   }
-  return plan;
+  return least;
 }
 
 std::int64_t atoms_that_fit(const Plan& plan, std::int64_t atoms, std::size_t bytes) {

@@ -26,19 +26,24 @@ struct Chunk {
 /// What is kept for the backward pass, and what is formed again. No bit depends on it: what is
 /// formed again comes from the same operations on the same numbers.
 enum class TapePolicy {
-  none,   ///< nothing: there is no backward pass
-  keep,   ///< everything
-  light,  ///< all but the widest arrays of a transformer, which a norm and a product form again
-  layer   ///< inputs of GNN layers; each layer is computed again, and everything kept meanwhile
+  none,     ///< nothing: there is no backward pass
+  keep,     ///< everything
+  light,    ///< all but the widest arrays of a transformer, which a norm and a product form again
+  lighter,  ///< nor the inside of combinations of messages, which comes about in the same way
+  layer     ///< inputs of GNN layers; each layer is computed again, and its arrays kept meanwhile
 };
 
-/// Whether a chunk's tape holds the widest arrays of a transformer.
+/// Whether tapes hold the widest arrays of a transformer.
 inline bool keeps_wide(TapePolicy policy) {
   return policy == TapePolicy::keep || policy == TapePolicy::layer;
 }
+/// Whether they hold the inside of combinations.
+inline bool keeps_combinations(TapePolicy policy) {
+  return policy == TapePolicy::keep || policy == TapePolicy::light;
+}
 /// Whether tapes of all layers exist at the same time.
 inline bool keeps_tapes(TapePolicy policy) {
-  return policy == TapePolicy::keep || policy == TapePolicy::light;
+  return policy != TapePolicy::none && policy != TapePolicy::layer;
 }
 
 /// Columns of the pre-activation of a feed-forward block with `width` inner features.
@@ -88,13 +93,13 @@ struct TransformerTape {
 /// What one GNN layer leaves of one chunk.
 template <class Real, MemSpace S>
 struct LayerTape {
-  Matrix<Real, S> compress_pre;                        ///< (E, C)
-  Matrix<Real, S> combine_pre;                         ///< (E, 2C) feedforward featurizer
+  Matrix<Real, S> compress_pre;  ///< (E, C)
+  Matrix<Real, S> combine_pre;   ///< (E, 2C) feedforward featurizer, where combinations are kept
   std::vector<TransformerTape<Real, S>> transformers;  ///< [A]
 
   LayerTape(Arena<S>& arena, const PetConfig& c, const Chunk& chunk, TapePolicy policy)
       : compress_pre(arena.template matrix<Real>(chunk.edges, c.d_pet)) {
-    if (c.featurizer == Featurizer::feedforward && policy != TapePolicy::none) {
+    if (c.featurizer == Featurizer::feedforward && keeps_combinations(policy)) {
       combine_pre = arena.template matrix<Real>(chunk.edges, 2 * c.d_pet);
     }
     for (std::int64_t a = 0; a < c.num_attention_layers; ++a)
@@ -116,6 +121,7 @@ struct ChunkScratch {
   Matrix<Real, S> mlp_pre;       ///< (T or E, 2F or F) unless it is kept
   Matrix<Real, S> hidden;        ///< (T or E, F)
   Matrix<Real, S> pair[2];       ///< (E, 2C)
+  Matrix<Real, S> combine_pre;   ///< (E, 2C) unless it is kept
   Matrix<Real, S> node_small;    ///< (N, C)
   Matrix<Real, S> node[2];       ///< (N, D)
   Matrix<Real, S> node_wide;     ///< (N, 2D)
@@ -140,7 +146,7 @@ struct ChunkScratch {
     };
     const auto feed_forwards = [&] {
       if (!post) token = of_tokens(c.d_pet);  // on qkv or `attention`
-      if (policy == TapePolicy::light) {
+      if (policy != TapePolicy::none && !keeps_wide(policy)) {
         mlp_pre = arena.template matrix<Real>(mlp_rows(c, chunk), mlp_pre_width(c));
       }
       hidden = arena.template matrix<Real>(mlp_rows(c, chunk), c.d_feedforward);
@@ -156,7 +162,11 @@ struct ChunkScratch {
       arena.overlay(attentions, feed_forwards);
     };
     const auto combinations = [&] {
+      if (c.featurizer == Featurizer::residual) return;
       for (auto& m : pair) m = of_edges(2 * c.d_pet);
+      if (policy != TapePolicy::none && !keeps_combinations(policy)) {
+        combine_pre = of_edges(2 * c.d_pet);
+      }
     };
     const auto heads = [&] {
       for (auto& m : head_node) m = of_nodes(c.d_head);
