@@ -23,6 +23,7 @@ BOXES = {192: (1, 1, 1), 648: 6, 1536: (2, 2, 2), 5184: (3, 3, 3), 17280: (3, 5,
          255552: (11, 11, 11)}
 MAY_NOT_FIT = 100_000  # atoms, from which on a device may lack the memory
 SCALING = range(192, 138241)  # boxes whose time per atom is compared
+LEAST = 7  # GiB that do for the case with least memory
 ACCURATE = gate_figures.ACCURATE
 ONE_PASS = ("tf32", "bf16", "fp16")  # reported beside them
 
@@ -37,7 +38,6 @@ class Case:
     error: bool = False
     profile: bool = False  # a table of operations for people
     memory: int = 0  # GiB that intermediates may take; 0: as much as there is
-    recompute: str = ""  # what gradients compute twice; "": what the memory asks for
 
     @property
     def name(self):
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def label(self):
-        return self.name + (".error" if self.error else "") + (".lean" if self.memory else "") + (f".{self.recompute}" if self.recompute else "")
+        return self.name + (".error" if self.error else "") + (f".lean{self.memory}" if self.memory else "")
 
     @property
     def repeats(self):
@@ -63,7 +63,7 @@ def errors(model, *methods):
 # What matters most comes first: when the time is over, the rest is not run.
 TIMED = (times("s32", 17280, "fp16x3", profile=True) + times("s32", 192, "fp16x3", profile=True) + times("l", 192, "fp16x3")
          + times("xs", 17280, "fp16x3") + times("xs", 192, "fp16x3") + times("s32", 17280, "fp32", "tf32x3", "bf16x6", "bf16x9"))
-LEAN = [Case("s32", 17280, "fp16x3", memory=7), Case("s32", 17280, "fp16x3", recompute="light")]
+LEAN = [Case("s32", 17280, "fp16x3", memory=14), Case("s32", 17280, "fp16x3", memory=LEAST)]
 ERRORS = errors("s32", *ACCURATE, *ONE_PASS) + errors("trine_mini", *ACCURATE) + errors("l", *ACCURATE)
 SIZES = [case for atoms in (648, 1536, 5184, 51840, 138240, 255552) for case in times("s32", atoms, "fp16x3")]
 STAGES = (TIMED, ERRORS, LEAN + times("s32", 192, "fp32", "tf32x3", "bf16x6", "bf16x9") + SIZES)
@@ -128,7 +128,6 @@ class Runner:
         words = [self.program, "bench", "step", model, self.boxes[case.atoms], "--device", self.device, "--precision", case.method,
                  "--repeats", case.repeats, "--baseline", "fp64" if case.error else "none", "--json", report]
         words += ["--memory", case.memory] if case.memory else []
-        words += ["--recompute", case.recompute] if case.recompute else []
         return words + ["--profile"] if case.profile else words
 
     def run(self, case):
@@ -189,12 +188,9 @@ def floor_figure(case, report, device):
 def time_figures(case, report, device):
     ms, atoms = report["median_ms"], report["atoms"]
     if case.memory:
-        yield receipt.figure(f"{case.name}.lean_ms", ms, "ms")
-        yield receipt.figure(f"{case.name}.peak_gib", report["gpu_mib"] / 1024, "GiB")
-        return
-    if case.recompute:
-        yield receipt.figure(f"{case.name}.{case.recompute}_ms", ms, "ms")
-        yield receipt.figure(f"{case.name}.{case.recompute}_gib", report["gpu_mib"] / 1024, "GiB")
+        time, memory = ("least_ms", "least_gib") if case.memory == LEAST else ("lean_ms", "peak_gib")
+        yield receipt.figure(f"{case.name}.{time}", ms, "ms")
+        yield receipt.figure(f"{case.name}.{memory}", report["gpu_mib"] / 1024, "GiB")
         return
     yield receipt.figure(f"{case.name}.ms", ms, "ms")
     yield receipt.figure(f"{case.name}.ns_per_atom", ms * 1e6 / atoms, "ns")
@@ -220,7 +216,7 @@ def error_figures(reports):
 def size_figures(reports):
     """The largest box that fitted; and the most that the time per atom grows from one size of the box to the next."""
     sized = sorted((c.atoms, r["median_ms"] / r["atoms"]) for c, r in reports.items()
-                   if (c.model, c.method, c.error, c.memory, c.recompute) == ("s32", "fp16x3", False, 0, ""))
+                   if (c.model, c.method, c.error, c.memory) == ("s32", "fp16x3", False, 0))
     if sized and sized[-1][0] >= MAY_NOT_FIT:
         yield receipt.figure("pet.s32.max_atoms", sized[-1][0], "atoms", "the largest box that was tried" if sized[-1][0] == max(BOXES) else None)
     sized = [pair for pair in sized if pair[0] in SCALING]

@@ -20,7 +20,7 @@ enum class Precision { fp64, fp32 };
 enum class Recompute {
   automatic,  ///< as little as the memory allows
   none,       ///< nothing, which is fastest
-  light,      ///< the widest arrays of transformers: a third to half less memory
+  light,      ///< the widest arrays: a third to two thirds less memory
   layer,      ///< everything but what enters each GNN layer: least memory
 };
 

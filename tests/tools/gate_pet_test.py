@@ -125,7 +125,7 @@ class GatePet(unittest.TestCase):
     def test_lean_cases(self):
         self.put_program()
         figures = self.figures(([], [], gate_pet.LEAN))
-        self.assertEqual({name.split("fp16x3.")[1] for name in figures}, {"lean_ms", "peak_gib", "light_ms", "light_gib"})
+        self.assertEqual({name.split("fp16x3.")[1] for name in figures}, {"lean_ms", "peak_gib", "least_ms", "least_gib"})
 
     def test_failures(self):
         for status, expected in ((3, "failed"), (7, "not run")):
