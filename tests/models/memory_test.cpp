@@ -304,21 +304,39 @@ double predicted_over_real(Recompute recompute, const Structure& s, std::vector<
   return static_cast<double>(plan.peak()) / static_cast<double>(cuda_memory_in_use(0));
 }
 
+/// The ratio nearest to 1 of three evaluations during which no other program took or gave back
+/// memory for good; 0 if there were none.
+double undisturbed_ratio(Recompute recompute, const Structure& s, std::vector<Vec3>& forces) {
+  constexpr double kDisturbance = 64 * 0x1p20;
+  double best = 0;
+  int undisturbed = 0;
+  for (int attempt = 0; attempt < 15 && undisturbed < 3 && !(std::abs(best - 1) <= 0.02);
+       ++attempt) {
+    const auto before = static_cast<double>(cuda_memory_in_use(0));
+    const double ratio = predicted_over_real(recompute, s, forces);
+    const auto after = static_cast<double>(cuda_memory_in_use(0));
+    if (std::abs(after - before) > kDisturbance) continue;  // the first brings in kernels, too
+    ++undisturbed;
+    if (std::abs(ratio - 1) < std::abs(best - 1)) best = ratio;
+  }
+  return best;
+}
+
 TEST(Peak, IsPredictedAndChangesNoBit) {
   if (!test::kOnGpu) GTEST_SKIP() << "of a GPU";
   const Structure s = water(3);
   std::vector<Vec3> wanted;
+  double worst = 0;
   for (Recompute recompute : {Recompute::none, Recompute::light, Recompute::layer}) {
     std::vector<Vec3> forces;
-    double ratio = 0;
-    // Other programs may have begun or ended meanwhile.
-    for (int attempt = 0; attempt < 5 && !(std::abs(ratio - 1) <= 0.02); ++attempt) {
-      ratio = predicted_over_real(recompute, s, forces);
-    }
-    EXPECT_NEAR(ratio, 1, 0.02);
+    const double ratio = undisturbed_ratio(recompute, s, forces);
     if (wanted.empty()) wanted = forces;
     EXPECT_EQ(forces, wanted);
+    if (ratio == 0) GTEST_SKIP() << "other programs use the device's memory";
+    EXPECT_NEAR(ratio, 1, 0.02);
+    worst = std::max(worst, std::abs(ratio - 1));
   }
+  RecordProperty("worst", std::to_string(worst));
 }
 
 }  // namespace
