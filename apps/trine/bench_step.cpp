@@ -96,6 +96,28 @@ Timing BenchStep::run_baseline(const std::string& path, EngineOptions options,
   return timing;
 }
 
+double mib(std::int64_t bytes) {
+  return static_cast<double>(bytes) / 0x1p20;
+}
+
+Json memory_json(const MemoryPlan& m) {
+  return {{"recompute", recompute_name(m.recompute)},
+          {"chunks", m.chunks},
+          {"intermediates_mib", mib(m.intermediates)},
+          {"geometry_mib", mib(m.geometry)},
+          {"base_mib", mib(m.base)}};
+}
+
+std::string memory_text(const MemoryPlan& m) {
+  std::string text = fmt::format("planned: intermediates {} MiB, recompute {}, {}",
+                                 fixed(mib(m.intermediates), 1), recompute_name(m.recompute),
+                                 counted(static_cast<std::size_t>(m.chunks), "chunk"));
+  if (m.base == 0) return text;  // a CPU
+  return text + fmt::format("; lists and edges {} MiB, before {} MiB, in all {} MiB",
+                            fixed(mib(m.geometry), 1), fixed(mib(m.base), 1),
+                            fixed(mib(m.peak()), 1));
+}
+
 Json BenchStep::as_json(const std::string& path, const Structure& frame,
                         const std::vector<Timing>& timings, double peak) const {
   const Timing& step = timings.front();
@@ -108,6 +130,8 @@ Json BenchStep::as_json(const std::string& path, const Structure& frame,
               {"without_list_ms", step.without_list_ms},
               {"peak_rss_mib", peak},
               {"gpu_mib", step.gpu_mib},
+              {"predicted_peak_mib", step.gpu_mib > 0 ? mib(step.memory.peak()) : 0},
+              {"memory", memory_json(step.memory)},
               {"threads", step.threads},
               {"precision", flags_.precision},
               {"repeats", repeats_}};
@@ -151,8 +175,8 @@ void BenchStep::print_table(const Structure& frame, const std::vector<Timing>& t
                fixed(timing.median_ms / step.median_ms, 2), error(timing, largest_force_difference),
                error(timing, relative_force_error)});
   }
-  fmt::print("{}\npeak memory {} MiB (program and step; read before the baseline ran)\n",
-             table.text(), fixed(peak, 1));
+  fmt::print("{}\npeak memory {} MiB (program and step; read before the baseline ran)\n{}\n",
+             table.text(), fixed(peak, 1), memory_text(step.memory));
   if (step.gpu_mib > 0) fmt::print("GPU memory in use {} MiB\n", fixed(step.gpu_mib, 1));
 }
 

@@ -26,6 +26,7 @@ Timing time_steps(Model& model, const Structure& frame, int repeats) {
   const int gpu = cuda_device_number(model.options().device);
   timing.threads = gpu < 0 ? model.options().threads : 0;
   timing.result = model.evaluate(frame);
+  timing.memory = model.memory_plan();
   model.clear_profile();
   std::vector<double> times, list_times, other_times;
   for (int i = 0; i < repeats; ++i) {

@@ -19,6 +19,7 @@ struct Timing {
   double without_list_ms = 0;  ///< median of what the step took besides
   int threads = 0;             ///< 0 on a GPU
   double gpu_mib = 0;          ///< of a GPU's memory in use afterwards
+  MemoryPlan memory;           ///< of the first evaluation
   Result result;               ///< of the last evaluation
 };
 

@@ -16,6 +16,14 @@ namespace trine {
 /// Arithmetic of the network. Sums over atoms and composition energies are in double either way.
 enum class Precision { fp64, fp32 };
 
+/// What a gradient forms a second time instead of keeping it. No bit of a result depends on it.
+enum class Recompute {
+  automatic,  ///< as little as the memory allows
+  none,       ///< nothing, which is fastest
+  light,      ///< the widest arrays: a third to two thirds less memory
+  layer,      ///< everything but what enters each GNN layer: least memory
+};
+
 /// Where and how a model runs.
 struct EngineOptions {
   /// "cpu", "cuda" (the first GPU), "cuda:N", or "auto": a GPU if there is one that can be used.
@@ -27,10 +35,11 @@ struct EngineOptions {
   int threads = 0;  ///< of a CPU; 0: all cores that OpenMP reports
   /// Energy target, e.g. "energy/pbe"; empty: "energy", or the only one there is.
   std::string energy;
-  /// Bytes that intermediates may take. As long as it suffices they are kept for the backward pass;
-  /// beyond it they are computed twice, a part of the atoms at a time. What a pass needs at least
-  /// it takes. 0: half of the memory that is free when the engine is made.
+  /// Bytes that intermediates may take: what they are kept for and how many atoms are done at a
+  /// time follows from it. What a pass needs at least it takes. 0: of a GPU's memory that is free
+  /// when they are needed, 0.9; of the host's, half.
   std::int64_t tape_bytes = 0;
+  Recompute recompute = Recompute::automatic;
   bool profile = false;  ///< time every operation, which makes evaluations slower: `Model::profile`
 };
 
@@ -97,6 +106,22 @@ struct OperationTime {
   std::int64_t calls = 0;
   double seconds = 0;     ///< without what an empty operation takes
   double arithmetic = 0;  ///< floating-point operations of matrix products; 0 for others
+};
+
+/// What the last evaluation took, planned before it was taken. Bytes.
+struct MemoryPlan {
+  /// What was formed again; `automatic` before the first evaluation, `none` without gradients.
+  Recompute recompute = Recompute::automatic;
+  std::int64_t chunks = 0;         ///< runs of atoms that went through a layer one after the other
+  std::int64_t intermediates = 0;  ///< the network's arrays, of this and of larger systems before
+  /// Of a GPU: lists, edges and all else that came after the model was made, or will come as soon
+  /// as the same atoms are evaluated again.
+  std::int64_t geometry = 0;
+  /// Of a GPU: what was taken when the model had been made, by weights, libraries, and other
+  /// programs.
+  std::int64_t base = 0;
+
+  std::int64_t peak() const { return intermediates + geometry + base; }
 };
 
 /// One output of a model.
@@ -174,6 +199,9 @@ class Model {
   void evaluate_on_device(std::span<const Structure> structures, const DeviceArrays& arrays);
 
   ListStatistics list_statistics() const;
+
+  /// Where the memory goes: `peak` is what the device will have in use.
+  MemoryPlan memory_plan() const;
 
   /// The device's operations in all evaluations since `clear_profile`, the longest first; empty
   /// without `EngineOptions::profile`. Copies and the host's own work are not among them. A number

@@ -58,10 +58,13 @@ class OpsImpl final : public Ops<Real, kDevice> {
     return std::numeric_limits<std::int64_t>::max() / 2;
   }
 
-  std::int64_t available_memory() const override {
-    std::size_t free = 0, total = 0;
-    check_cuda(cudaMemGetInfo(&free, &total), "ask for free memory");
-    return static_cast<std::int64_t>(free);
+  std::int64_t available_memory() const override { return memory().free; }
+  std::int64_t memory_in_use() const override {
+    const Memory now = memory();
+    return now.total - now.free;
+  }
+  std::int64_t list_growth(std::int64_t pairs, double cutoff) const override {
+    return list_.growth(pairs, cutoff);
   }
 
   std::shared_ptr<void> use() override { return std::make_shared<Use>(device_, stream_); }
@@ -143,6 +146,15 @@ class OpsImpl final : public Ops<Real, kDevice> {
     cuda::readout_backward(a, stream_);
   }
   void do_energies(const EnergiesArgs<kDevice>& a) override { cuda::energies(a, stream_); }
+
+  struct Memory {
+    std::int64_t free, total;
+  };
+  static Memory memory() {
+    std::size_t free = 0, total = 0;
+    check_cuda(cudaMemGetInfo(&free, &total), "ask for free memory");
+    return {static_cast<std::int64_t>(free), static_cast<std::int64_t>(total)};
+  }
 
   int device_;
   std::string description_;

@@ -18,6 +18,7 @@ class Engine {
                                   const DeviceArrays& arrays) = 0;
   virtual ListStatistics list_statistics() const = 0;
   virtual std::string device() const = 0;
+  virtual MemoryPlan memory_plan() const = 0;
 };
 
 }  // namespace trine

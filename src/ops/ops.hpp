@@ -29,6 +29,15 @@ class Ops {
   virtual std::string description() const = 0;
   /// Bytes of the device's memory that are free.
   virtual std::int64_t available_memory() const = 0;
+  /// Bytes of the device's memory that are taken, by whatever program; 0 for the host's.
+  virtual std::int64_t memory_in_use() const { return 0; }
+  /// Bytes that neighbour lists will take beside what they have when structures with so many pairs
+  /// within `cutoff` come again.
+  virtual std::int64_t list_growth(std::int64_t pairs, double cutoff) const {
+    static_cast<void>(pairs);
+    static_cast<void>(cutoff);
+    return 0;
+  }
   /// Makes the device the calling thread's until the result is gone.
   [[nodiscard]] virtual std::shared_ptr<void> use() { return nullptr; }
   /// Returns when the device has done all that it was asked for.

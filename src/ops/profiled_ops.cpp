@@ -92,6 +92,10 @@ class ProfiledOps final : public Ops<Real, S> {
 
   std::string description() const override { return ops_->description(); }
   std::int64_t available_memory() const override { return ops_->available_memory(); }
+  std::int64_t memory_in_use() const override { return ops_->memory_in_use(); }
+  std::int64_t list_growth(std::int64_t pairs, double cutoff) const override {
+    return ops_->list_growth(pairs, cutoff);
+  }
   std::shared_ptr<void> use() override { return ops_->use(); }
   void wait() override { ops_->wait(); }
   void start_after(void* stream) override { ops_->start_after(stream); }

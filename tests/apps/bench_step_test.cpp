@@ -1,4 +1,6 @@
 // What bench step prints, as a table and as JSON.
+#include <map>
+
 #include "apps/program.hpp"
 
 namespace trine::test {
@@ -31,10 +33,17 @@ TEST_F(BenchStep, TableAndJson) {
   expect_contains(run.out,
                   {"fp32", "baseline: fp64", "ns per atom", "rms force error", "peak memory"});
   const Json all = Json::parse(text_of("time.json"));
-  EXPECT_EQ(keys_of(all),
-            (std::vector<std::string>{"model", "atoms", "edges", "median_ms", "min_ms", "list_ms",
-                                      "without_list_ms", "peak_rss_mib", "gpu_mib", "threads",
-                                      "precision", "repeats", "baseline"}));
+  EXPECT_EQ(keys_of(all), (std::vector<std::string>{
+                              "model", "atoms", "edges", "median_ms", "min_ms", "list_ms",
+                              "without_list_ms", "peak_rss_mib", "gpu_mib", "predicted_peak_mib",
+                              "memory", "threads", "precision", "repeats", "baseline"}));
+  EXPECT_EQ(keys_of(all["memory"]),
+            (std::vector<std::string>{"recompute", "chunks", "intermediates_mib", "geometry_mib",
+                                      "base_mib"}));
+  EXPECT_EQ(all["memory"]["recompute"], "none");
+  EXPECT_EQ(all["memory"]["chunks"], 1);
+  EXPECT_GT(all["memory"]["intermediates_mib"].get<double>(), 0);
+  EXPECT_EQ(all["predicted_peak_mib"], 0) << "on a CPU";
   EXPECT_EQ(all["atoms"], 3);
   EXPECT_EQ(all["edges"], 6);
   EXPECT_EQ(all["threads"], 1);
@@ -86,6 +95,19 @@ TEST_F(BenchStep, Dynamics) {
   EXPECT_LT(std::abs(drift), 20) << "half a vibration, in steps of a twentieth";
   expect_contains(trine("bench step " + call).out,
                   {"molecular dynamics: 12 steps of 0.5 fs", "12 of the steps searched for pairs"});
+}
+
+TEST_F(BenchStep, Recompute) {
+  const std::string call = "synthetic:xs h2o.xyz --repeats 1 --baseline none";
+  std::map<std::string, double> mib;
+  for (const std::string name : {"none", "light", "layer"}) {
+    const Json memory = json_of(call + " --recompute " + name)["memory"];
+    EXPECT_EQ(memory["recompute"], name);
+    mib[name] = memory["intermediates_mib"];
+  }
+  EXPECT_LT(mib["light"], mib["none"]);
+  EXPECT_EQ(json_of(call + " --memory 0.000001")["memory"]["recompute"], "layer");
+  EXPECT_EQ(trine("bench step " + call + " --recompute some").status, 2);
 }
 
 TEST_F(BenchStep, Profile) {

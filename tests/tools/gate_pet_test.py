@@ -34,7 +34,7 @@ if method in {broken!r}:
     sys.exit({status})
 ms = atoms * 1e-3 * (1 if method == "fp16x3" else 2)
 report = {{"model": model, "atoms": atoms, "edges": 38 * atoms, "median_ms": ms, "min_ms": ms, "list_ms": ms / 8,
-          "without_list_ms": ms * 7 / 8, "gpu_mib": 2048.0}}
+          "without_list_ms": ms * 7 / 8, "gpu_mib": 2048.0, "predicted_peak_mib": 2052.096}}
 if "--md-steps" in options:
     report["dynamics"] = {{"steps": int(options["--md-steps"]), "time_step_fs": 0.5, "step_ms": ms * {step}, "evaluation_ms": ms,
                           "without_list_ms": ms * 7 / 8, "over_evaluation": {step}, "over_without_list": {step} * 8 / 7, "searches": 3,
@@ -76,11 +76,11 @@ class GatePet(unittest.TestCase):
         self.put_program(errors={"fp32": 2e-6})
         stages = (gate_pet.times("s32", 192, "fp16x3", "fp32"), gate_pet.errors("trine_mini", "fp16x3"), gate_pet.times("xs", 17280, "fp16x3"))
         self.assertEqual(self.figures(stages), {
-            "pet.s32.192.fp16x3.ms": 0.192, "pet.s32.192.fp16x3.without_list_ms": 0.168, "pet.s32.192.fp16x3.ns_per_atom": 1000, "pet.s32.192.fp16x3.kept_gib": 2,
-            "pet.s32.192.fp32.ms": 0.384, "pet.s32.192.fp32.without_list_ms": 0.336, "pet.s32.192.fp32.ns_per_atom": 2000, "pet.s32.192.fp32.kept_gib": 2,
+            "pet.s32.192.fp16x3.ms": 0.192, "pet.s32.192.fp16x3.without_list_ms": 0.168, "pet.s32.192.fp16x3.ns_per_atom": 1000, "pet.s32.192.fp16x3.kept_gib": 2, "pet.s32.192.fp16x3.peak_error": 0.002,
+            "pet.s32.192.fp32.ms": 0.384, "pet.s32.192.fp32.without_list_ms": 0.336, "pet.s32.192.fp32.ns_per_atom": 2000, "pet.s32.192.fp32.kept_gib": 2, "pet.s32.192.fp32.peak_error": 0.002,
             "pet.trine_mini.192.fp32.force_error": 2e-6, "pet.trine_mini.192.fp16x3.force_error": 3e-6,
             "pet.trine_mini.192.fp16x3.force_error_over_fp32": 1.5,
-            "pet.xs.17280.fp16x3.ms": 17.28, "pet.xs.17280.fp16x3.without_list_ms": 15.12, "pet.xs.17280.fp16x3.ns_per_atom": 1000, "pet.xs.17280.fp16x3.kept_gib": 2})
+            "pet.xs.17280.fp16x3.ms": 17.28, "pet.xs.17280.fp16x3.without_list_ms": 15.12, "pet.xs.17280.fp16x3.ns_per_atom": 1000, "pet.xs.17280.fp16x3.kept_gib": 2, "pet.xs.17280.fp16x3.peak_error": 0.002})
 
     def test_every_gate_can_be_measured_and_can_fail(self):
         """Without numpy there is no box of 648 atoms, and with it no verdict on how the time grows."""
@@ -136,6 +136,11 @@ class GatePet(unittest.TestCase):
             self.assertEqual(entries[0]["status"], expected)
         self.put_program()
         self.assertEqual(self.figures(([], [], gate_pet.times("s32", 138240, "fp16x3")))["pet.s32.max_atoms"], 138240)
+
+    def test_lean_cases(self):
+        self.put_program()
+        figures = self.figures(([], [], gate_pet.LEAN))
+        self.assertEqual({name.split("fp16x3.")[1] for name in figures}, {"lean_ms", "peak_gib", "least_ms", "least_gib"})
 
     def test_failures(self):
         for status, expected in ((3, "failed"), (7, "not run")):

@@ -1,5 +1,6 @@
 #include "cuda/list/neighbor_list.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -132,6 +133,18 @@ Answer ListBuilder::Scratch::ask(const BatchArrays& batch, KnownStructures& stru
 
 ListBuilder::ListBuilder() : scratch_(std::make_unique<Scratch>()) {}
 ListBuilder::~ListBuilder() = default;
+
+std::int64_t ListBuilder::growth(std::int64_t pairs, double cutoff) const {
+  constexpr double kPairBytes = sizeof(std::int32_t) + sizeof(Shift);
+  constexpr double kRoom = 17.0 / 16;  // Buffer::resize_with_room
+  if (pairs > kMostPairs || !(cutoff > 0)) return 0;
+  std::int64_t held = 0;
+  for (const KnownStructures& k : scratch_->known) {
+    if (k.cutoff == cutoff) held = k.list.neighbor.capacity();
+  }
+  const double wanted = kRoom * std::pow((cutoff + kSkin) / cutoff, 3) * static_cast<double>(pairs);
+  return static_cast<std::int64_t>(kPairBytes * std::max(0.0, wanted - static_cast<double>(held)));
+}
 
 void ListBuilder::build(const NeighborListArgs<MemSpace::device>& args, cudaStream_t stream) {
   const BatchArrays batch(args.atoms);

@@ -87,6 +87,23 @@ PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops
   upload(energy.composition, composition_);
   round_radii(model_);
   model_.tensors.clear();
+  base_ = ops_->memory_in_use();
+}
+
+template <class Real, MemSpace S>
+MemoryPlan PetEngine<Real, S>::memory_plan() const {
+  const Plan& plan = network_.plan();
+  MemoryPlan m;
+  if (plan.chunks.empty()) return m;
+  const bool light = plan.policy == TapePolicy::light || plan.policy == TapePolicy::lighter;
+  m.recompute = light                              ? Recompute::light
+                : plan.policy == TapePolicy::layer ? Recompute::layer
+                                                   : Recompute::none;
+  m.chunks = static_cast<std::int64_t>(plan.chunks.size());
+  m.intermediates = static_cast<std::int64_t>(network_.held());
+  m.geometry = std::max<std::int64_t>(0, network_.others() - base_);
+  m.base = base_;
+  return m;
 }
 
 template <class Real, MemSpace S>
@@ -129,6 +146,18 @@ void PetEngine<Real, S>::load(const HostBatch& batch, const DeviceArrays& given)
   g_.species.set(batch.species);
   g_.structure.set(batch.structure);
   g_.conditioning.set(std::vector<Real>(batch.conditioning.begin(), batch.conditioning.end()));
+}
+
+/// Intermediates of an evaluation before give way where lists of a larger system have no room.
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::find_edges(Clock::time_point start) {
+  try {
+    build_edges(start);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory || network_.held() == 0) throw;
+    network_.release();
+    build_edges(start);
+  }
 }
 
 /// List, distances, adaptive radii, kept edges and their weights, in an evaluation that began at
@@ -221,7 +250,10 @@ NetworkGradient<S> PetEngine<Real, S>::run_network(std::vector<Prediction<Real, 
                                                    bool gradient) {
   NetworkGradient<S> result{
       .seed = targets_.front().target.scale.front(), .d_weight = {}, .d_vector = {}};
-  network_.run(network_input(), predictions, gradient ? &result : nullptr, options_.tape_bytes);
+  network_.run(network_input(), predictions, gradient ? &result : nullptr,
+               {.recompute = options_.recompute,
+                .most = options_.tape_bytes,
+                .later = ops_->list_growth(g_.list.neighbor.size(), model_.config.cutoff)});
   return result;
 }
 
@@ -274,7 +306,7 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
   const auto device = ops_->use();
   const HostBatch batch = make_batch(model_, network_.conditioning(), structures);
   load(batch, {});
-  build_edges(start);
+  find_edges(start);
   refuse_coincident_atoms(batch, structures);
   auto requested = predictions(options);
   const auto gradient = run_network(requested, options.gradients);

@@ -32,6 +32,7 @@ class PetEngine final : public Engine {
                           const DeviceArrays& arrays) override;
   ListStatistics list_statistics() const override { return {list_seconds_, g_.list.searches}; }
   std::string device() const override { return ops_->description(); }
+  MemoryPlan memory_plan() const override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -69,6 +70,7 @@ class PetEngine final : public Engine {
   AdaptiveCutoffArgs<S> adaptive_args() const;
   void load(const HostBatch& batch, const DeviceArrays& given);
   void build_edges(Clock::time_point start);
+  void find_edges(Clock::time_point start);
   void refuse_coincident_atoms(const HostBatch& batch, std::span<const Structure> structures) const;
   NetworkInput<Real, S> network_input() const;
   std::vector<Prediction<Real, S>> predictions(const EvaluateOptions& options);
@@ -98,6 +100,7 @@ class PetEngine final : public Engine {
   Geometry g_;
   Answers answers_;
   double list_seconds_ = 0;
+  std::int64_t base_ = 0;  ///< bytes of the device in use when the engine had been made
 };
 
 }  // namespace trine::pet

@@ -90,7 +90,7 @@ void PetEngine<Real, S>::compute_on_device(std::span<const Structure> structures
   const auto start = Clock::now();
   const HostBatch batch = make_batch(model_, network_.conditioning(), structures);
   load(batch, arrays);
-  build_edges(start);
+  find_edges(start);
   refuse_coincident_atoms(batch, structures);
   auto requested = predictions({});
   const bool gradients = arrays.forces || arrays.strain_gradient;
