@@ -154,19 +154,22 @@ def model_description(size, name):
 
 
 def write_model(folder, name):
-    """A model of this size with random weights; returns the path without extension, as pet-kokkos takes it."""
+    """A model of this size with random weights, unless it is there; returns the path without extension, as pet-kokkos takes it."""
     size, generator = rival_common.SIZES[name], np.random.default_rng(1)
     prefix = pathlib.Path(folder) / name
+    if prefix.with_suffix(".whole").exists():
+        return str(prefix)
     prefix.with_suffix(".json").write_text(json.dumps(model_description(size, name)))
     tensors = {tensor: random_tensor(shape, generator) for tensor, shape in model_shapes(size).items()}
     write_safetensors(prefix.with_suffix(".safetensors"), tensors)
+    prefix.with_suffix(".whole").touch()  # nobody finds half a model, whatever ended the program that wrote it
     return str(prefix)
 
 
 def time_program(args, model):
     """What a program for a GPU reports: its name, times and memory."""
     products = {} if args.products == "native" else {"PET_GEMM": args.products, "PET_ATTN": args.products}
-    command = [args.program, model, args.structure, "--warm", "3", "--repeat", "20", "--seconds", str(args.seconds)]
+    command = [args.program, model, args.structure, "--warm", "2", "--repeat", "20", "--seconds", str(args.seconds)]
     done = subprocess.run(command, env={**os.environ, **products}, capture_output=True, text=True, check=False)
     step = re.search(r"^TIME .*? step +median +([0-9.]+) ms +best +([0-9.]+) ms", done.stdout, re.MULTILINE)
     if done.returncode != 0 or not step:
@@ -181,11 +184,12 @@ def main():
     rival_common.add_arguments(parser)
     parser.add_argument("--list", default="kept", choices=["kept", "rebuilt"], help="the neighbour list between calls")
     parser.add_argument("--program", help="for a GPU, instead of the wheel")
+    parser.add_argument("--models", metavar="FOLDER", help="with --program: where models are kept for the next call (L takes a gigabyte)")
     parser.add_argument("--products", default="native", choices=["native", "tf32"], help="of the program")
     args = parser.parse_args()
     if args.program:
         with tempfile.TemporaryDirectory(prefix="pet-kokkos-") as folder:
-            print(json.dumps(time_program(args, write_model(folder, args.size))))
+            print(json.dumps(time_program(args, write_model(args.models or folder, args.size))))
         return
 
     os.environ["OMP_NUM_THREADS"] = str(args.threads)  # read when the library is loaded

@@ -82,7 +82,6 @@ template <class Real, MemSpace S>
 std::unique_ptr<Engine> make_engine(pet::ModelData data, std::unique_ptr<Ops<Real, S>> ops,
                                     EngineOptions& options, ProfilePtr profile, GemmSites& sites) {
   const auto device = ops->use();  // while weights are prepared, too
-  if (options.tape_bytes == 0) options.tape_bytes = ops->available_memory() / 2;
   if (profile) ops = make_profiled(std::move(ops), std::move(profile));
   auto engine =
       std::make_unique<pet::PetEngine<Real, S>>(std::move(data), std::move(ops), options, sites);
@@ -160,6 +159,18 @@ Result Model::evaluate(const Structure& structure, const EvaluateOptions& option
 std::vector<Result> Model::evaluate(std::span<const Structure> structures,
                                     const EvaluateOptions& options) {
   return impl_->engine->evaluate(structures, options);
+}
+
+void Model::evaluate_on_device(std::span<const Structure> structures, const DeviceArrays& arrays) {
+  impl_->engine->evaluate_on_device(structures, arrays);
+}
+
+ListStatistics Model::list_statistics() const {
+  return impl_->engine->list_statistics();
+}
+
+MemoryPlan Model::memory_plan() const {
+  return impl_->engine->memory_plan();
 }
 
 std::vector<OperationTime> Model::profile() const {

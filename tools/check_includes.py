@@ -25,10 +25,11 @@ MAY_INCLUDE = {
     "src/cuda": {"trine", "base", "tensor", "ops", "cuda"},
     "src/atoms": {"trine", "base", "tensor", "atoms"},
     "src/models": {"trine", "base", "tensor", "ops", "atoms", "models"},
+    "src/sim": {"trine", "base", "atoms", "sim"},
     "apps": {"trine", "."},
     "bench": {"trine", "base", "tensor", "ops", "atoms", "backend.hpp", "."},
     "examples": {"trine", "."},
-    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "backend.hpp", "apps", "."},
+    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "sim", "backend.hpp", "apps", "."},
 }
 
 # Headers of other libraries (regular expression) -> folders that may include them.

@@ -1,7 +1,9 @@
 """Whole evaluations of PET on a GPU: `trine bench step` for every case of the acceptance list, its figures and its gates.
 
-A step is energy and forces of a box of water whose atoms stay where they are, from positions on the host to forces on the host, with
-the neighbour list that the device keeps."""
+A step is energy and forces of a box of water whose atoms stay where they are. Figures named `.ms` are of all of it, from positions on the
+host to forces on the host, with the neighbour list that the device keeps. `.without_list_ms` is the same less checks, positions on their way and
+list, and is what the gates judge, because the rivals' figures hold neither list nor copies; forces on their way back are still in it.
+`.md_step_over_evaluation` sets a whole step of molecular dynamics, lists searched anew included, against an evaluation without its list."""
 import dataclasses
 import itertools
 import json
@@ -23,6 +25,7 @@ BOXES = {192: (1, 1, 1), 648: 6, 1536: (2, 2, 2), 5184: (3, 3, 3), 17280: (3, 5,
          255552: (11, 11, 11)}
 MAY_NOT_FIT = 100_000  # atoms, from which on a device may lack the memory
 SCALING = range(192, 138241)  # boxes whose time per atom is compared
+LEAST = 7  # GiB that do for the case with least memory
 ACCURATE = gate_figures.ACCURATE
 ONE_PASS = ("tf32", "bf16", "fp16")  # reported beside them
 
@@ -37,6 +40,7 @@ class Case:
     error: bool = False
     profile: bool = False  # a table of operations for people
     memory: int = 0  # GiB that intermediates may take; 0: as much as there is
+    dynamics: int = 0  # steps of molecular dynamics that are timed as well
 
     @property
     def name(self):
@@ -44,15 +48,15 @@ class Case:
 
     @property
     def label(self):
-        return self.name + (".error" if self.error else "") + (".lean" if self.memory else "")
+        return self.name + (".error" if self.error else "") + (f".lean{self.memory}" if self.memory else "")
 
     @property
     def repeats(self):
         return 1 if self.error else max(3, min(100, 150_000 // self.atoms))
 
 
-def times(model, atoms, *methods, profile=False):
-    return [Case(model, atoms, method, profile=profile) for method in methods]
+def times(model, atoms, *methods, profile=False, dynamics=0):
+    return [Case(model, atoms, method, profile=profile, dynamics=dynamics) for method in methods]
 
 
 def errors(model, *methods):
@@ -60,9 +64,9 @@ def errors(model, *methods):
 
 
 # What matters most comes first: when the time is over, the rest is not run.
-TIMED = (times("s32", 17280, "fp16x3", profile=True) + times("s32", 192, "fp16x3", profile=True) + times("l", 192, "fp16x3")
+TIMED = (times("s32", 17280, "fp16x3", profile=True, dynamics=40) + times("s32", 192, "fp16x3", profile=True, dynamics=400) + times("l", 192, "fp16x3")
          + times("xs", 17280, "fp16x3") + times("xs", 192, "fp16x3") + times("s32", 17280, "fp32", "tf32x3", "bf16x6", "bf16x9"))
-LEAN = [Case("s32", 17280, "fp16x3", memory=11)]
+LEAN = [Case("s32", 17280, "fp16x3", memory=14), Case("s32", 17280, "fp16x3", memory=LEAST)]
 ERRORS = errors("s32", *ACCURATE, *ONE_PASS) + errors("trine_mini", *ACCURATE) + errors("l", *ACCURATE)
 SIZES = [case for atoms in (648, 1536, 5184, 51840, 138240, 255552) for case in times("s32", atoms, "fp16x3")]
 STAGES = (TIMED, ERRORS, LEAN + times("s32", 192, "fp32", "tf32x3", "bf16x6", "bf16x9") + SIZES)
@@ -70,15 +74,18 @@ QUICK = (times("s32", 192, "fp16x3", "fp32"), errors("trine_mini", "fp16x3"), []
 
 # Figure and most that it may be, of an H200; or least, where said.
 SPEED_GATES = [
-    ("pet.s32.17280.fp16x3.ms", 100),
-    ("pet.s32.17280.fp32.ms", 320),
-    ("pet.s32.17280.tf32x3.ms", 180),
-    ("pet.s32.17280.bf16x9.ms", 225),
-    ("pet.s32.192.fp16x3.ms", 2.4),
-    ("pet.l.192.fp16x3.ms", 9.5),
-    ("pet.xs.17280.fp16x3.ms", 15),
-    ("pet.xs.192.fp16x3.ms", 1.0),
+    ("pet.s32.17280.fp16x3.without_list_ms", 100),
+    ("pet.s32.17280.fp32.without_list_ms", 320),
+    ("pet.s32.17280.tf32x3.without_list_ms", 180),
+    ("pet.s32.17280.bf16x9.without_list_ms", 225),
+    ("pet.s32.192.fp16x3.without_list_ms", 2.4),
+    ("pet.l.192.fp16x3.without_list_ms", 9.5),
+    ("pet.xs.17280.fp16x3.without_list_ms", 15),
+    ("pet.xs.192.fp16x3.without_list_ms", 1.0),
+    ("pet.s32.17280.fp16x3.md_step_over_evaluation", 1.05),
+    ("pet.s32.192.fp16x3.md_step_over_evaluation", 1.05),
     ("pet.s32.17280.fp16x3.peak_gib", 15),
+    ("pet.s32.17280.fp16x3.peak_error", 0.02),
     ("pet.s32.fp16x3.scaling", 1.05),
     ("pet.s32.max_atoms", 250_000),
 ]
@@ -115,9 +122,9 @@ def make_box(folder, root, atoms):
 class Runner:
     """Runs cases on one device; what they print and report goes to a folder."""
 
-    def __init__(self, program, device, env, folder, root):
+    def __init__(self, program, device, env, folder, root, seconds):
         self.program, self.device, self.env, self.folder, self.root = program, device, env, pathlib.Path(folder), root
-        self.deadline = time.monotonic() + SECONDS
+        self.deadline = time.monotonic() + seconds
         self.boxes = {}
 
     def command(self, case, report):
@@ -126,12 +133,13 @@ class Runner:
         words = [self.program, "bench", "step", model, self.boxes[case.atoms], "--device", self.device, "--precision", case.method,
                  "--repeats", case.repeats, "--baseline", "fp64" if case.error else "none", "--json", report]
         words += ["--memory", case.memory] if case.memory else []
+        words += ["--md-steps", case.dynamics] if case.dynamics else []
         return words + ["--profile"] if case.profile else words
 
     def run(self, case):
         """(report or None, entry of the receipt)."""
         seconds = min(CASE_SECONDS, self.deadline - time.monotonic())
-        late = None, receipt.test(case.label, "not run", reason=f"the {SECONDS} s for steps were over")
+        late = None, receipt.test(case.label, "not run", reason="the seconds for steps were over")
         if seconds <= 0:
             return late
         if self.boxes[case.atoms] is None:
@@ -161,14 +169,14 @@ class Runner:
         return {c: done[c][0] for c in cases if done[c][0]}, [done[c][1] for c in cases]
 
 
-def run(binaries, device, env, folder, root, stages):
+def run(binaries, device, env, folder, root, stages, seconds=SECONDS):
     """({case: report}, entries of the receipt) of all cases, one after the other where time counts."""
     program = pathlib.Path(binaries) / "trine"
     if not program.is_file():
         return {}, [receipt.test("pet", "not run", reason="there is no trine among the binaries")]
     folder = pathlib.Path(folder) / "pet"
     folder.mkdir(parents=True, exist_ok=True)
-    return Runner(program, device, env, folder, root).run_all(stages)
+    return Runner(program, device, env, folder, root, seconds).run_all(stages)
 
 
 def floor_figure(case, report, device):
@@ -186,14 +194,28 @@ def floor_figure(case, report, device):
 def time_figures(case, report, device):
     ms, atoms = report["median_ms"], report["atoms"]
     if case.memory:
-        yield receipt.figure(f"{case.name}.lean_ms", ms, "ms")
-        yield receipt.figure(f"{case.name}.peak_gib", report["gpu_mib"] / 1024, "GiB")
+        time, memory = ("least_ms", "least_gib") if case.memory == LEAST else ("lean_ms", "peak_gib")
+        yield receipt.figure(f"{case.name}.{time}", ms, "ms")
+        yield receipt.figure(f"{case.name}.{memory}", report["gpu_mib"] / 1024, "GiB")
         return
     yield receipt.figure(f"{case.name}.ms", ms, "ms")
+    yield receipt.figure(f"{case.name}.without_list_ms", report["without_list_ms"], "ms")
     yield receipt.figure(f"{case.name}.ns_per_atom", ms * 1e6 / atoms, "ns")
     if report["gpu_mib"] > 0:
         yield receipt.figure(f"{case.name}.kept_gib", report["gpu_mib"] / 1024, "GiB")
+        error = abs(report["predicted_peak_mib"] / report["gpu_mib"] - 1)
+        yield receipt.figure(f"{case.name}.peak_error", error, "1", f"{report['predicted_peak_mib'] / 1024:.4g} GiB predicted")
     yield from floor_figure(case, report, device)
+    if "dynamics" in report:
+        yield from dynamics_figures(case, report["dynamics"])
+
+
+def dynamics_figures(case, run):
+    yield receipt.figure(f"{case.name}.md_step_ms", run["step_ms"], "ms", f"mean of {run['steps']} steps, {run['searches']} of which searched for pairs")
+    for name, ratio, ms in (("evaluation", "over_without_list", "without_list_ms"), ("evaluation_with_list", "over_evaluation", "evaluation_ms")):
+        yield receipt.figure(f"{case.name}.md_step_over_{name}", run[ratio], "x", f"{run[ms]:.4g} ms, same run", run[ratio])
+    if run["drift_mev_per_atom"] is not None:  # JSON's word for what is no number
+        yield receipt.figure(f"{case.name}.md_drift", run["drift_mev_per_atom"], "meV/atom", f"{run['steps'] * run['time_step_fs']:g} fs")
 
 
 def error_figures(reports):

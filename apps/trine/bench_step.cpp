@@ -11,6 +11,7 @@
 #include "model_path.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
+#include "step_dynamics.hpp"
 #include "step_profile.hpp"
 #include "step_timing.hpp"
 #include "table.hpp"
@@ -41,6 +42,7 @@ class BenchStep : public Command {
   std::string json_;
   std::string baseline_ = "auto";
   int repeats_ = 10;
+  int dynamics_steps_ = 0;
   bool profile_ = false;
   EngineFlags flags_;
 };
@@ -58,6 +60,10 @@ void BenchStep::declare(CLI::App& app) {
                  "where the step itself is in fp64")
       ->type_name("NAME")
       ->check(CLI::IsMember({"auto", "fp64", "one-thread", "none"}));
+  app.add_option("--md-steps", dynamics_steps_,
+                 "also time so many steps of molecular dynamics, 0.5 fs each, from 300 K on")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
   app.add_flag("--profile", profile_, "also time every operation, in evaluations of their own");
   app.add_option("--json", json_, "write JSON ('-': standard output)")->type_name("FILE");
   flags_.declare(app);
@@ -90,6 +96,28 @@ Timing BenchStep::run_baseline(const std::string& path, EngineOptions options,
   return timing;
 }
 
+double mib(std::int64_t bytes) {
+  return static_cast<double>(bytes) / 0x1p20;
+}
+
+Json memory_json(const MemoryPlan& m) {
+  return {{"recompute", recompute_name(m.recompute)},
+          {"chunks", m.chunks},
+          {"intermediates_mib", mib(m.intermediates)},
+          {"geometry_mib", mib(m.geometry)},
+          {"base_mib", mib(m.base)}};
+}
+
+std::string memory_text(const MemoryPlan& m) {
+  std::string text = fmt::format("planned: intermediates {} MiB, recompute {}, {}",
+                                 fixed(mib(m.intermediates), 1), recompute_name(m.recompute),
+                                 counted(static_cast<std::size_t>(m.chunks), "chunk"));
+  if (m.base == 0) return text;  // a CPU
+  return text + fmt::format("; lists and edges {} MiB, before {} MiB, in all {} MiB",
+                            fixed(mib(m.geometry), 1), fixed(mib(m.base), 1),
+                            fixed(mib(m.peak()), 1));
+}
+
 Json BenchStep::as_json(const std::string& path, const Structure& frame,
                         const std::vector<Timing>& timings, double peak) const {
   const Timing& step = timings.front();
@@ -98,8 +126,12 @@ Json BenchStep::as_json(const std::string& path, const Structure& frame,
               {"edges", edges_of(step.result)},
               {"median_ms", step.median_ms},
               {"min_ms", step.min_ms},
+              {"list_ms", step.list_ms},
+              {"without_list_ms", step.without_list_ms},
               {"peak_rss_mib", peak},
               {"gpu_mib", step.gpu_mib},
+              {"predicted_peak_mib", step.gpu_mib > 0 ? mib(step.memory.peak()) : 0},
+              {"memory", memory_json(step.memory)},
               {"threads", step.threads},
               {"precision", flags_.precision},
               {"repeats", repeats_}};
@@ -126,6 +158,8 @@ void BenchStep::print_table(const Structure& frame, const std::vector<Timing>& t
                {"threads"},
                {"median ms"},
                {"min ms"},
+               {"list ms"},
+               {"without list"},
                {"ns per atom"},
                {"ratio"},
                {"max force difference (eV/A)"},
@@ -136,13 +170,13 @@ void BenchStep::print_table(const Structure& frame, const std::vector<Timing>& t
   for (const auto& timing : timings) {
     table.add({&timing == &step ? timing.name : "baseline: " + timing.name,
                fmt::format("{}", timing.threads), fixed(timing.median_ms, 3),
-               fixed(timing.min_ms, 3),
+               fixed(timing.min_ms, 3), fixed(timing.list_ms, 3), fixed(timing.without_list_ms, 3),
                fixed(timing.median_ms * 1e6 / static_cast<double>(frame.size()), 0),
                fixed(timing.median_ms / step.median_ms, 2), error(timing, largest_force_difference),
                error(timing, relative_force_error)});
   }
-  fmt::print("{}\npeak memory {} MiB (program and step; read before the baseline ran)\n",
-             table.text(), fixed(peak, 1));
+  fmt::print("{}\npeak memory {} MiB (program and step; read before the baseline ran)\n{}\n",
+             table.text(), fixed(peak, 1), memory_text(step.memory));
   if (step.gpu_mib > 0) fmt::print("GPU memory in use {} MiB\n", fixed(step.gpu_mib, 1));
 }
 
@@ -151,10 +185,12 @@ void BenchStep::run() {
   const std::string path = find_model(model_);
   const Structure frame = read_frame();
   std::vector<Timing> timings;
+  std::optional<DynamicsTiming> dynamics;
   {
     Model model = Model::load(path, options);
     note_device(flags_.quiet, model);
     timings.push_back(time_steps(model, frame, repeats_));
+    if (dynamics_steps_ > 0) dynamics = time_dynamics(model, frame, dynamics_steps_, repeats_);
   }
   timings.front().name = flags_.precision;
   const double peak = peak_rss_mib();
@@ -165,6 +201,7 @@ void BenchStep::run() {
 
   if (!json_.empty()) {
     Json all = as_json(path, frame, timings, peak);
+    if (dynamics) all["dynamics"] = dynamics_json(*dynamics);
     if (profile) all["profile"] = profile_json(*profile);
     OutputFile file(json_);
     file.stream() << all.dump(2) << '\n';
@@ -172,6 +209,7 @@ void BenchStep::run() {
   }
   if (json_ == "-") return;
   print_table(frame, timings, peak);
+  if (dynamics) fmt::print("\n{}", dynamics_text(*dynamics));
   if (profile) fmt::print("\n{}", profile_table(*profile));
 }
 

@@ -16,6 +16,9 @@ namespace trine::app {
 
 namespace {
 
+/// In the order of Recompute.
+const std::vector<std::string> kRecomputeNames = {"auto", "none", "light", "layer"};
+
 /// Refuses names of devices that mean nothing, with the nearest one that does.
 void check_device_name(const std::string& device) {
   if (device == "auto" || device == "cpu" || device.starts_with("cuda")) return;
@@ -65,10 +68,16 @@ void EngineFlags::declare(CLI::App& app) {
       ->check(CLI::Range(1, 4096));
   app.add_option(
          "--memory", memory_gib,
-         "GiB that intermediates may take; beyond it they are computed twice (default: half "
-         "of what is free)")
+         "GiB that intermediates may take; beyond it they are computed twice (default: of a GPU's "
+         "free memory 0.9, of the host's half)")
       ->type_name("GIB")
       ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--recompute", recompute,
+         "what gradients compute twice to save memory: none, light, layer, or auto (default): "
+         "as little as the memory allows")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(kRecomputeNames));
   app.add_flag("--quiet", quiet, "no messages on standard error, except warnings and errors");
 }
 
@@ -90,6 +99,8 @@ EngineOptions EngineFlags::resolve() const {
     options.products = method.gemm;
   }
   options.threads = threads;
+  const auto found = std::find(kRecomputeNames.begin(), kRecomputeNames.end(), recompute);
+  options.recompute = static_cast<Recompute>(found - kRecomputeNames.begin());
   options.tape_bytes = static_cast<std::int64_t>(memory_gib * 0x1p30);
   options.energy = energy_target(energy);
   return options;
@@ -100,6 +111,10 @@ std::string precision_name(const EngineOptions& options) {
   const GemmPolicy& products = options.products;
   return products.source.empty() ? std::string(gemm_method_info(products.method).name)
                                  : "@" + products.source;
+}
+
+std::string recompute_name(Recompute recompute) {
+  return kRecomputeNames[static_cast<std::size_t>(recompute)];
 }
 
 void note(bool quiet, const std::string& message) {

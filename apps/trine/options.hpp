@@ -18,6 +18,7 @@ struct EngineFlags {
   std::string energy;
   int threads = 0;
   double memory_gib = 0;  ///< for intermediates; 0: the default
+  std::string recompute = "auto";
   bool quiet = false;
 
   void declare(CLI::App& app);
@@ -29,6 +30,9 @@ struct EngineFlags {
 
 /// The name for `--precision` that gives these options.
 std::string precision_name(const EngineOptions& options);
+
+/// The name for `--recompute` that means this.
+std::string recompute_name(Recompute recompute);
 
 /// A line on standard error, unless `quiet`.
 void note(bool quiet, const std::string& message);

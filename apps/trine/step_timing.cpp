@@ -26,16 +26,21 @@ Timing time_steps(Model& model, const Structure& frame, int repeats) {
   const int gpu = cuda_device_number(model.options().device);
   timing.threads = gpu < 0 ? model.options().threads : 0;
   timing.result = model.evaluate(frame);
+  timing.memory = model.memory_plan();
   model.clear_profile();
-  std::vector<double> times;
+  std::vector<double> times, list_times, other_times;
   for (int i = 0; i < repeats; ++i) {
     const auto start = std::chrono::steady_clock::now();
     timing.result = model.evaluate(frame);
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;
     times.push_back(elapsed.count());
+    list_times.push_back(model.list_statistics().seconds * 1e3);
+    other_times.push_back(times.back() - list_times.back());
   }
   timing.median_ms = median(times);
+  timing.list_ms = median(list_times);
+  timing.without_list_ms = median(other_times);
   timing.min_ms = *std::min_element(times.begin(), times.end());
   if (gpu >= 0) timing.gpu_mib = static_cast<double>(cuda_memory_in_use(gpu)) / 0x1p20;
   return timing;

@@ -15,9 +15,12 @@ struct Timing {
   std::string name;
   double median_ms = 0;
   double min_ms = 0;
-  int threads = 0;     ///< 0 on a GPU
-  double gpu_mib = 0;  ///< of a GPU's memory in use afterwards
-  Result result;       ///< of the last evaluation
+  double list_ms = 0;          ///< median; what ListStatistics::seconds says
+  double without_list_ms = 0;  ///< median of what the step took besides
+  int threads = 0;             ///< 0 on a GPU
+  double gpu_mib = 0;          ///< of a GPU's memory in use afterwards
+  MemoryPlan memory;           ///< of the first evaluation
+  Result result;               ///< of the last evaluation
 };
 
 /// Energy and forces `repeats` times after one warm-up, neighbour list included.

@@ -16,6 +16,14 @@ namespace trine {
 /// Arithmetic of the network. Sums over atoms and composition energies are in double either way.
 enum class Precision { fp64, fp32 };
 
+/// What a gradient forms a second time instead of keeping it. No bit of a result depends on it.
+enum class Recompute {
+  automatic,  ///< as little as the memory allows
+  none,       ///< nothing, which is fastest
+  light,      ///< the widest arrays: a third to two thirds less memory
+  layer,      ///< everything but what enters each GNN layer: least memory
+};
+
 /// Where and how a model runs.
 struct EngineOptions {
   /// "cpu", "cuda" (the first GPU), "cuda:N", or "auto": a GPU if there is one that can be used.
@@ -27,10 +35,11 @@ struct EngineOptions {
   int threads = 0;  ///< of a CPU; 0: all cores that OpenMP reports
   /// Energy target, e.g. "energy/pbe"; empty: "energy", or the only one there is.
   std::string energy;
-  /// Bytes that intermediates may take. As long as it suffices they are kept for the backward pass;
-  /// beyond it they are computed twice, a part of the atoms at a time. What a pass needs at least
-  /// it takes. 0: half of the memory that is free when the engine is made.
+  /// Bytes that intermediates may take: what they are kept for and how many atoms are done at a
+  /// time follows from it. What a pass needs at least it takes. 0: of a GPU's memory that is free
+  /// when they are needed, 0.9; of the host's, half.
   std::int64_t tape_bytes = 0;
+  Recompute recompute = Recompute::automatic;
   bool profile = false;  ///< time every operation, which makes evaluations slower: `Model::profile`
 };
 
@@ -40,6 +49,33 @@ struct EvaluateOptions {
   bool direct = false;               ///< direct force and stress heads, where the model has them
   bool uncertainty = false;          ///< LLPR uncertainty and ensemble; error if the model has none
   bool last_layer_features = false;  ///< features of the energy head
+};
+
+/// Where positions come from and results go to when nothing passes through the host: arrays of the
+/// caller in the memory of the model's device, which for a CPU is the host's. Dense and row by row.
+/// N atoms of all B structures, end to end in the order of the call. A null pointer is not given or
+/// not wanted.
+struct DeviceArrays {
+  const double* positions = nullptr;  ///< (N, 3) Angstrom; null: the structures' own
+  const double* cells = nullptr;      ///< (B, 3, 3) rows are lattice vectors; null: their own
+  double* energy = nullptr;           ///< [B] out, eV, `Result::energy`
+  double* energies = nullptr;         ///< [N] out, eV
+  double* forces = nullptr;           ///< (N, 3) out, eV/Angstrom
+  double* strain_gradient = nullptr;  ///< (B, 3, 3) out, eV
+  /// A cudaStream_t of the model's GPU; null is the legacy default stream. Of a CPU: null.
+  void* stream = nullptr;
+};
+
+/// Of the neighbour lists up to now.
+struct ListStatistics {
+  /// Of the last evaluation: from its call until the host knew the pairs within the cutoff, which
+  /// holds the check of the structures, their way to the device and the list, and nothing of the
+  /// network, whose distances and adaptive cutoffs come afterwards. On a GPU the list is then still
+  /// being written, which takes some microseconds that are not counted.
+  double seconds = 0;
+  /// Of all evaluations: how often pairs were searched for, instead of taken from a list that is
+  /// kept for atoms that have moved little.
+  std::int64_t searches = 0;
 };
 
 /// Results of one structure; N is its number of atoms. Absent quantities are empty.
@@ -70,6 +106,22 @@ struct OperationTime {
   std::int64_t calls = 0;
   double seconds = 0;     ///< without what an empty operation takes
   double arithmetic = 0;  ///< floating-point operations of matrix products; 0 for others
+};
+
+/// What the last evaluation took, planned before it was taken. Bytes.
+struct MemoryPlan {
+  /// What was formed again; `automatic` before the first evaluation, `none` without gradients.
+  Recompute recompute = Recompute::automatic;
+  std::int64_t chunks = 0;         ///< runs of atoms that went through a layer one after the other
+  std::int64_t intermediates = 0;  ///< the network's arrays, of this and of larger systems before
+  /// Of a GPU: lists, edges and all else that came after the model was made, or will come as soon
+  /// as the same atoms are evaluated again.
+  std::int64_t geometry = 0;
+  /// Of a GPU: what was taken when the model had been made, by weights, libraries, and other
+  /// programs.
+  std::int64_t base = 0;
+
+  std::int64_t peak() const { return intermediates + geometry + base; }
 };
 
 /// One output of a model.
@@ -132,6 +184,24 @@ class Model {
   /// alone.
   std::vector<Result> evaluate(std::span<const Structure> structures,
                                const EvaluateOptions& options = {});
+
+  /// Evaluates many structures in one pass, from arrays on the device to arrays on the device. What
+  /// is written has the bits of `Result`. `structures` say what the atoms are; positions and cells
+  /// of theirs are not used where arrays are given, but must be valid.
+  ///
+  /// On a GPU the work comes after all that `arrays.stream` holds at the call and before all that
+  /// it is given after it: no need to wait in between. The host does wait inside, for what is
+  /// before and for the number of edges, and returns while the network is computed. The stream must
+  /// not be recording a graph. Models with ZBL repulsion go through the host all the same. Throws
+  /// what `evaluate` throws, atoms at the same place and positions that are not finite included,
+  /// and `Error(usage)` for arrays that the device cannot reach. Energies and forces that are not
+  /// finite are no error here: nobody looks at them.
+  void evaluate_on_device(std::span<const Structure> structures, const DeviceArrays& arrays);
+
+  ListStatistics list_statistics() const;
+
+  /// Where the memory goes: `peak` is what the device will have in use.
+  MemoryPlan memory_plan() const;
 
   /// The device's operations in all evaluations since `clear_profile`, the longest first; empty
   /// without `EngineOptions::profile`. Copies and the host's own work are not among them. A number

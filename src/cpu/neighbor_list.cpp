@@ -66,6 +66,7 @@ void neighbor_list(const NeighborListArgs<MemSpace::host>& args, int threads) {
   const std::int64_t grain = std::clamp<std::int64_t>(tasks.size() / (16 * threads), 1, 64);
   std::vector<RowSearch> searches(static_cast<Index>(std::max(threads, 1)));
   NeighborList<MemSpace::host>& list = *args.list;
+  ++list.searches;
 
   list.offsets.resize(atoms + 1);
   list.offsets[0] = 0;

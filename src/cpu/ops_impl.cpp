@@ -111,6 +111,7 @@ class OpsImpl final : public Ops<Real, kHost> {
   void do_readout_backward(const ReadoutBackwardArgs<Real, kHost>& a) override {
     cpu::readout_backward(a, threads_);
   }
+  void do_energies(const EnergiesArgs<kHost>& a) override { cpu::energies(a); }
 
   Threads<Real> threads_;
 };

@@ -1,6 +1,7 @@
 #include "cpu/readout.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "cpu/kernels/kernels.hpp"
@@ -80,6 +81,16 @@ void readout_backward(const ReadoutBackwardArgs<Real, kHost>& a, Threads<Real>& 
         }
       },
       kAtomsPerTask);
+}
+
+void energies(const EnergiesArgs<kHost>& a) {
+  for (std::int64_t i = 0; i < a.energies.size; ++i) {
+    a.energies[i] = a.scale * a.prediction[i] + a.composition[a.species[i]];
+  }
+  for (std::int64_t b = 0; b < a.totals.size; ++b) {
+    a.totals[b] = std::accumulate(a.energies.data + a.first_atom[b],
+                                  a.energies.data + a.first_atom[b + 1], 0.0);
+  }
 }
 
 template void readout(const ReadoutArgs<float, kHost>&, Threads<float>&);

@@ -11,5 +11,6 @@ void readout(const ReadoutArgs<Real, MemSpace::host>& args, Threads<Real>& threa
 template <class Real>
 void readout_backward(const ReadoutBackwardArgs<Real, MemSpace::host>& args,
                       Threads<Real>& threads);
+void energies(const EnergiesArgs<MemSpace::host>& args);
 
 }  // namespace trine::cpu

@@ -8,6 +8,7 @@
 #include "cuda/gemm/device.hpp"
 #include "cuda/linear/linear.hpp"
 #include "cuda/list/neighbor_list.hpp"
+#include "cuda/memory/callers.hpp"
 #include "cuda/memory/device_memory.hpp"
 #include "cuda/network/attention.hpp"
 #include "cuda/network/readout.hpp"
@@ -57,15 +58,24 @@ class OpsImpl final : public Ops<Real, kDevice> {
     return std::numeric_limits<std::int64_t>::max() / 2;
   }
 
-  std::int64_t available_memory() const override {
-    std::size_t free = 0, total = 0;
-    check_cuda(cudaMemGetInfo(&free, &total), "ask for free memory");
-    return static_cast<std::int64_t>(free);
+  std::int64_t available_memory() const override { return memory().free; }
+  std::int64_t memory_in_use() const override {
+    const Memory now = memory();
+    return now.total - now.free;
+  }
+  std::int64_t list_growth(std::int64_t pairs, double cutoff) const override {
+    return list_.growth(pairs, cutoff);
   }
 
   std::shared_ptr<void> use() override { return std::make_shared<Use>(device_, stream_); }
 
   void wait() override { check_cuda(cudaStreamSynchronize(stream_), "wait for the device"); }
+
+  void start_after(void* stream) override { order_.put_after(stream_, callers_stream(stream)); }
+  void finish_before(void* stream) override { order_.put_after(callers_stream(stream), stream_); }
+  void check_memory(const void* memory, const char* name) const override {
+    cuda::check_memory(memory, name, device_);
+  }
 
   void repeat(std::span<const std::int64_t> key, const std::function<void()>& work) override {
     recordings_.run(key, work, stream_);
@@ -135,10 +145,21 @@ class OpsImpl final : public Ops<Real, kDevice> {
   void do_readout_backward(const ReadoutBackwardArgs<Real, kDevice>& a) override {
     cuda::readout_backward(a, stream_);
   }
+  void do_energies(const EnergiesArgs<kDevice>& a) override { cuda::energies(a, stream_); }
+
+  struct Memory {
+    std::int64_t free, total;
+  };
+  static Memory memory() {
+    std::size_t free = 0, total = 0;
+    check_cuda(cudaMemGetInfo(&free, &total), "ask for free memory");
+    return {static_cast<std::int64_t>(free), static_cast<std::int64_t>(total)};
+  }
 
   int device_;
   std::string description_;
   Stream stream_;
+  StreamOrder order_;
   Linears<Real> linears_;
   ListBuilder list_;
   EdgeBuilder edges_;

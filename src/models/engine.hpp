@@ -14,7 +14,11 @@ class Engine {
   virtual ~Engine() = default;
   virtual std::vector<Result> evaluate(std::span<const Structure> structures,
                                        const EvaluateOptions& options) = 0;
+  virtual void evaluate_on_device(std::span<const Structure> structures,
+                                  const DeviceArrays& arrays) = 0;
+  virtual ListStatistics list_statistics() const = 0;
   virtual std::string device() const = 0;
+  virtual MemoryPlan memory_plan() const = 0;
 };
 
 }  // namespace trine

@@ -32,6 +32,9 @@ struct NeighborList {
   Buffer<std::int64_t, S> offsets;   ///< [N+1] pairs of centre i are offsets[i] .. offsets[i+1]
   Buffer<std::int32_t, S> neighbor;  ///< [L] index into the batch
   Buffer<Shift, S> shift;            ///< [L] lattice translations; 0 along open directions
+  /// How often pairs were searched for, instead of taken from what is known of atoms that have
+  /// moved little. Counted up by whoever fills the list.
+  std::int64_t searches = 0;
 };
 
 /// Finds every pair with |v| <= cutoff: all periodic images, self-images (i, i, shift != 0)

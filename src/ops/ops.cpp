@@ -39,6 +39,12 @@ template <class Real, MemSpace S>
 }  // namespace
 
 template <class Real, MemSpace S>
+void Ops<Real, S>::start_after(void* stream) {
+  check(!stream, ErrorCode::usage,
+        "arrays come with a stream (this device has none), leave it out or use a GPU");
+}
+
+template <class Real, MemSpace S>
 void Ops<Real, S>::linear(const LinearArgs<Real, S>& a) {
   [[maybe_unused]] const auto rows = a.x.rows;
   TRINE_ASSERT(is(a.x, rows, a.weight->in()) && is(a.y, rows, a.weight->out()));
@@ -161,6 +167,13 @@ void Ops<Real, S>::readout_backward(const ReadoutBackwardArgs<Real, S>& a) {
   TRINE_ASSERT(is(a.node_pre, a.d_node.rows, a.d_node.cols));
   TRINE_ASSERT(is(a.edge_pre, a.d_edge.rows, a.d_edge.cols));
   do_readout_backward(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::energies(const EnergiesArgs<S>& a) {
+  TRINE_ASSERT(a.prediction.size == a.species.size && a.energies.size == a.species.size);
+  TRINE_ASSERT(a.totals.empty() || a.totals.size + 1 == a.first_atom.size);
+  do_energies(a);
 }
 
 #define TRINE_INSTANTIATE(Real, S) template class Ops<Real, S>;

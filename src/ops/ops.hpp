@@ -29,10 +29,29 @@ class Ops {
   virtual std::string description() const = 0;
   /// Bytes of the device's memory that are free.
   virtual std::int64_t available_memory() const = 0;
+  /// Bytes of the device's memory that are taken, by whatever program; 0 for the host's.
+  virtual std::int64_t memory_in_use() const { return 0; }
+  /// Bytes that neighbour lists will take beside what they have when structures with so many pairs
+  /// within `cutoff` come again.
+  virtual std::int64_t list_growth(std::int64_t pairs, double cutoff) const {
+    static_cast<void>(pairs);
+    static_cast<void>(cutoff);
+    return 0;
+  }
   /// Makes the device the calling thread's until the result is gone.
   [[nodiscard]] virtual std::shared_ptr<void> use() { return nullptr; }
   /// Returns when the device has done all that it was asked for.
   virtual void wait() {}
+  /// What is asked for from now on comes after all that `stream` of a caller holds, which is a
+  /// stream as `DeviceArrays` (model.hpp) names it.
+  virtual void start_after(void* stream);
+  /// What `stream` is given from now on comes after all that has been asked for.
+  virtual void finish_before(void* stream) { static_cast<void>(stream); }
+  /// Throws `Error(usage)` if operations cannot use the memory of a caller; null is fine.
+  virtual void check_memory(const void* memory, const char* name) const {
+    static_cast<void>(memory);
+    static_cast<void>(name);
+  }
   /// Does `work`, whose operations and all of their arguments follow from `key` alone. A device may
   /// record them and start them all at once when the key comes again.
   virtual void repeat(std::span<const std::int64_t> key, const std::function<void()>& work) {
@@ -59,6 +78,7 @@ class Ops {
   void scale(const ScaleArgs<Real, S>& args);
   void readout(const ReadoutArgs<Real, S>& args);
   void readout_backward(const ReadoutBackwardArgs<Real, S>& args);
+  void energies(const EnergiesArgs<S>& args);
 
   /// Sets bytes to zero.
   virtual void set_zero(Vector<std::byte, S> bytes) = 0;
@@ -91,6 +111,7 @@ class Ops {
   virtual void do_scale(const ScaleArgs<Real, S>& args) = 0;
   virtual void do_readout(const ReadoutArgs<Real, S>& args) = 0;
   virtual void do_readout_backward(const ReadoutBackwardArgs<Real, S>& args) = 0;
+  virtual void do_energies(const EnergiesArgs<S>& args) = 0;
 };
 
 }  // namespace trine

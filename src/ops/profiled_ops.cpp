@@ -92,8 +92,17 @@ class ProfiledOps final : public Ops<Real, S> {
 
   std::string description() const override { return ops_->description(); }
   std::int64_t available_memory() const override { return ops_->available_memory(); }
+  std::int64_t memory_in_use() const override { return ops_->memory_in_use(); }
+  std::int64_t list_growth(std::int64_t pairs, double cutoff) const override {
+    return ops_->list_growth(pairs, cutoff);
+  }
   std::shared_ptr<void> use() override { return ops_->use(); }
   void wait() override { ops_->wait(); }
+  void start_after(void* stream) override { ops_->start_after(stream); }
+  void finish_before(void* stream) override { ops_->finish_before(stream); }
+  void check_memory(const void* memory, const char* name) const override {
+    ops_->check_memory(memory, name);
+  }
   std::int64_t preferred_edges() const override { return ops_->preferred_edges(); }
   std::unique_ptr<PackedLinear<Real, S>> pack(const LinearWeights<Real>& weights) override {
     return ops_->pack(weights);
@@ -178,6 +187,9 @@ class ProfiledOps final : public Ops<Real, S> {
   }
   void do_readout_backward(const ReadoutBackwardArgs<Real, S>& a) override {
     time(describe("readout_backward", a.d_edge), [&] { ops_->readout_backward(a); });
+  }
+  void do_energies(const EnergiesArgs<S>& a) override {
+    time({"energies", a.energies.size, " atoms"}, [&] { ops_->energies(a); });
   }
 
   template <class Work>

@@ -41,4 +41,17 @@ struct ReadoutBackwardArgs {
   Vector<double, S> d_weight;  ///< [E] accumulated
 };
 
+/// e_i = scale p_i + composition[species of i], and of each structure the sum of its e_i, added
+/// atom by atom.
+template <MemSpace S>
+struct EnergiesArgs {
+  Vector<const double, S> prediction;  ///< [N]
+  double scale = 1;
+  Vector<const double, S> composition;       ///< [S] eV
+  Vector<const std::int32_t, S> species;     ///< [N] index into `composition`
+  Vector<const std::int64_t, S> first_atom;  ///< [B+1]
+  Vector<double, S> energies;                ///< [N] out, eV
+  Vector<double, S> totals;                  ///< [B] out or empty, eV
+};
+
 }  // namespace trine

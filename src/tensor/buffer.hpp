@@ -3,9 +3,11 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
@@ -36,6 +38,10 @@ inline void* allocate_host(std::size_t bytes) {
 // the device.
 void* allocate_device(std::size_t bytes);
 void free_device(void* memory) noexcept;
+/// Sets every bit, as part of the work of the device in use.
+void poison_device(void* memory, std::size_t bytes);
+
+inline std::atomic<bool> poisons{false};
 
 template <MemSpace S>
 struct Free {
@@ -49,6 +55,13 @@ struct Free {
 };
 
 }  // namespace detail
+
+/// For tests: whether from now on every `resize` sets all bits of a buffer, whether it grows or
+/// not. Arenas begin each pass with one. Numbers are NaN then, and indices negative: who reads what
+/// has not been written since shows it.
+inline void poison_scratch(bool on) {
+  detail::poisons = on;
+}
 
 /// Memory of one space, of the current device if it is a device's, for trivially copyable elements.
 /// `resize` leaves the contents undefined when it has to grow.
@@ -66,6 +79,7 @@ class Buffer {
       capacity_ = size;
     }
     size_ = size;
+    if (detail::poisons.load(std::memory_order_relaxed)) poison();
   }
 
   /// Takes a sixteenth more whenever it takes new memory: for what changes a little from step to
@@ -88,6 +102,16 @@ class Buffer {
       return static_cast<T*>(detail::allocate_host(bytes));
     } else {
       return static_cast<T*>(detail::allocate_device(bytes));
+    }
+  }
+
+  void poison() {
+    const std::size_t bytes = static_cast<std::size_t>(capacity_) * sizeof(T);
+    if (bytes == 0) return;
+    if constexpr (S == MemSpace::host) {
+      std::memset(static_cast<void*>(data_.get()), 0xff, bytes);
+    } else {
+      detail::poison_device(data_.get(), bytes);
     }
   }
 

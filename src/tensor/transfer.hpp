@@ -20,6 +20,11 @@ void upload(const std::vector<T>& from, Buffer<T, MemSpace::host>& to) {
 }
 
 template <class T>
+void upload(const std::vector<T>& from, Vector<T, MemSpace::host> to) {
+  std::copy(from.begin(), from.end(), to.begin());
+}
+
+template <class T>
 std::vector<std::remove_const_t<T>> download(Vector<T, MemSpace::host> from) {
   return {from.begin(), from.end()};
 }
@@ -77,6 +82,11 @@ template <class T>
 void upload(const std::vector<T>& from, Buffer<T, MemSpace::device>& to) {
   to.resize(static_cast<std::int64_t>(from.size()));
   detail::copy_to_device(to.data(), from.data(), from.size() * sizeof(T));
+}
+
+template <class T>
+void upload(const std::vector<T>& from, Vector<T, MemSpace::device> to) {
+  detail::copy_to_device(to.data, from.data(), from.size() * sizeof(T));
 }
 
 template <class T>

@@ -1,4 +1,6 @@
 // What bench step prints, as a table and as JSON.
+#include <map>
+
 #include "apps/program.hpp"
 
 namespace trine::test {
@@ -31,9 +33,17 @@ TEST_F(BenchStep, TableAndJson) {
   expect_contains(run.out,
                   {"fp32", "baseline: fp64", "ns per atom", "rms force error", "peak memory"});
   const Json all = Json::parse(text_of("time.json"));
-  EXPECT_EQ(keys_of(all), (std::vector<std::string>{"model", "atoms", "edges", "median_ms",
-                                                    "min_ms", "peak_rss_mib", "gpu_mib", "threads",
-                                                    "precision", "repeats", "baseline"}));
+  EXPECT_EQ(keys_of(all), (std::vector<std::string>{
+                              "model", "atoms", "edges", "median_ms", "min_ms", "list_ms",
+                              "without_list_ms", "peak_rss_mib", "gpu_mib", "predicted_peak_mib",
+                              "memory", "threads", "precision", "repeats", "baseline"}));
+  EXPECT_EQ(keys_of(all["memory"]),
+            (std::vector<std::string>{"recompute", "chunks", "intermediates_mib", "geometry_mib",
+                                      "base_mib"}));
+  EXPECT_EQ(all["memory"]["recompute"], "none");
+  EXPECT_EQ(all["memory"]["chunks"], 1);
+  EXPECT_GT(all["memory"]["intermediates_mib"].get<double>(), 0);
+  EXPECT_EQ(all["predicted_peak_mib"], 0) << "on a CPU";
   EXPECT_EQ(all["atoms"], 3);
   EXPECT_EQ(all["edges"], 6);
   EXPECT_EQ(all["threads"], 1);
@@ -41,6 +51,10 @@ TEST_F(BenchStep, TableAndJson) {
   EXPECT_EQ(all["gpu_mib"], 0) << "on a CPU";
   EXPECT_GE(all["median_ms"].get<double>(), all["min_ms"].get<double>());
   EXPECT_GT(all["min_ms"].get<double>(), 0);
+  const double list = all["list_ms"], rest = all["without_list_ms"];
+  EXPECT_GT(list, 0);
+  EXPECT_GT(rest, 0);
+  EXPECT_NEAR(list + rest, all["median_ms"].get<double>(), 1e-9) << "of two, medians are means";
   EXPECT_GT(all["peak_rss_mib"].get<double>(), 1);
   EXPECT_LT(all["baseline"]["max_force_difference"].get<double>(), 1e-3);
 }
@@ -58,6 +72,42 @@ TEST_F(BenchStep, Baselines) {
   EXPECT_GT(error("fp32"), 1e-9);
   EXPECT_LT(error("fp32"), 1e-5);
   EXPECT_GT(error("bf16"), 1e-4);
+}
+
+TEST_F(BenchStep, Dynamics) {
+  const std::string call =
+      "trine-mini h2o.xyz --repeats 2 --baseline none --precision fp64 --md-steps 12";
+  const Json run = json_of(call)["dynamics"];
+  EXPECT_EQ(keys_of(run),
+            (std::vector<std::string>{"steps", "time_step_fs", "step_ms", "evaluation_ms",
+                                      "without_list_ms", "over_evaluation", "over_without_list",
+                                      "searches", "drift_mev_per_atom"}));
+  EXPECT_EQ(run["steps"], 12);
+  EXPECT_EQ(run["time_step_fs"], 0.5);
+  EXPECT_EQ(run["searches"], 12) << "a CPU keeps no list";
+  const double step = run["step_ms"], evaluation = run["evaluation_ms"],
+               rest = run["without_list_ms"], drift = run["drift_mev_per_atom"];
+  EXPECT_GT(rest, 0);
+  EXPECT_LT(rest, evaluation);
+  EXPECT_DOUBLE_EQ(run["over_evaluation"], step / evaluation);
+  EXPECT_DOUBLE_EQ(run["over_without_list"], step / rest);
+  EXPECT_NE(drift, 0);
+  EXPECT_LT(std::abs(drift), 20) << "half a vibration, in steps of a twentieth";
+  expect_contains(trine("bench step " + call).out,
+                  {"molecular dynamics: 12 steps of 0.5 fs", "12 of the steps searched for pairs"});
+}
+
+TEST_F(BenchStep, Recompute) {
+  const std::string call = "synthetic:xs h2o.xyz --repeats 1 --baseline none";
+  std::map<std::string, double> mib;
+  for (const std::string name : {"none", "light", "layer"}) {
+    const Json memory = json_of(call + " --recompute " + name)["memory"];
+    EXPECT_EQ(memory["recompute"], name);
+    mib[name] = memory["intermediates_mib"];
+  }
+  EXPECT_LT(mib["light"], mib["none"]);
+  EXPECT_EQ(json_of(call + " --memory 0.000001")["memory"]["recompute"], "layer");
+  EXPECT_EQ(trine("bench step " + call + " --recompute some").status, 2);
 }
 
 TEST_F(BenchStep, Profile) {

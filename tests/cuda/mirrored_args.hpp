@@ -136,6 +136,11 @@ ReadoutBackwardArgs<Real, kDevice> on_device(Mirror& m, const ReadoutBackwardArg
           m(a.d_weight)};
 }
 
+inline EnergiesArgs<kDevice> on_device(Mirror& m, const EnergiesArgs<kHost>& a) {
+  return {m(a.prediction), a.scale,       m(a.composition), m(a.species),
+          m(a.first_atom), m(a.energies), m(a.totals)};
+}
+
 inline AtomBatch<kDevice> on_device(Mirror& m, const AtomBatch<kHost>& a) {
   return {m(a.positions), m(a.first_atom), m(a.cells), m(a.pbc)};
 }

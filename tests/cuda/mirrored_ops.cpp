@@ -82,6 +82,7 @@ class MirroredOps final : public Ops<Real, kHost> {
         },
         [&](const auto& args) { device_->neighbor_list(args); });
     receive_all(list_, *a.list);
+    a.list->searches = list_.searches;
   }
   void pair_geometry(const PairGeometryArgs<kHost>& a) override {
     const auto used = use();
@@ -221,6 +222,9 @@ class MirroredOps final : public Ops<Real, kHost> {
   }
   void do_readout_backward(const ReadoutBackwardArgs<Real, kHost>& a) override {
     call(a, [&](const auto& args) { device_->readout_backward(args); });
+  }
+  void do_energies(const EnergiesArgs<kHost>& a) override {
+    call(a, [&](const auto& args) { device_->energies(args); });
   }
 
   std::unique_ptr<Ops<Real, kDevice>> device_;

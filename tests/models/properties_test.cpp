@@ -24,8 +24,9 @@ const std::vector<std::string> kModels = {"trine-mini",
                                           "odd_sizes"};
 
 Model load(const std::string& model, Precision precision = Precision::fp64, int threads = 2,
-           std::int64_t tape_bytes = 0) {
+           Recompute recompute = Recompute::automatic, std::int64_t tape_bytes = 0) {
   EngineOptions options = test_options();
+  options.recompute = recompute;
   options.precision = precision;
   options.threads = threads;
   options.tape_bytes = tape_bytes;
@@ -153,14 +154,37 @@ TEST_P(Properties, BatchThreadsTapeAndRepetitionLeaveEveryBit) {
                                           reference_structure("isolated_atom"), boxed_ethanol(),
                                           reference_structure("two_far_atoms")};
     const auto together = model.evaluate(std::span<const Structure>(batch));
-    auto alone = load(GetParam(), precision, 1), frugal = load(GetParam(), precision, 2, 1);
+    auto alone = load(GetParam(), precision, 1);
+    auto kept = load(GetParam(), precision, 2, Recompute::none);
+    auto light = load(GetParam(), precision, 2, Recompute::light);
+    auto frugal = load(GetParam(), precision, 2, Recompute::automatic, 1);
     for (std::size_t b = 0; b < batch.size(); ++b) {
       expect_same(together[b], model.evaluate(batch[b]), "alone against in a batch");
       expect_same(together[b], alone.evaluate(batch[b]), "one thread against two");
-      expect_same(together[b], frugal.evaluate(batch[b]), "recomputed against kept");
+      expect_same(together[b], kept.evaluate(batch[b]), "kept by name");
+      expect_same(together[b], light.evaluate(batch[b]), "wide arrays formed again");
+      expect_same(together[b], frugal.evaluate(batch[b]), "layers computed again");
     }
     for (int repeat = 0; repeat < 20; ++repeat) {
       expect_same(together[1], model.evaluate(batch[1]), "repeat");
+    }
+  }
+}
+
+TEST_P(Properties, NothingIsReadThatWasNotWritten) {
+  const std::vector<Structure> batch = {boxed_ethanol(), reference_structure("isolated_atom"),
+                                        reference_structure("h2o")};
+  for (Precision precision : {Precision::fp32, Precision::fp64}) {
+    const auto wanted = load(GetParam(), precision).evaluate(std::span<const Structure>(batch));
+    for (Recompute recompute : {Recompute::none, Recompute::light, Recompute::layer}) {
+      auto model = load(GetParam(), precision, 2, recompute);
+      const Poisoned poisoned;
+      for (int repeat = 0; repeat < 3; ++repeat) {
+        const auto found = model.evaluate(std::span<const Structure>(batch));
+        for (std::size_t b = 0; b < batch.size(); ++b) {
+          expect_same(found[b], wanted[b], "poisoned, structure " + std::to_string(b));
+        }
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
-// float64 against the reference implementation: every model, every structure, every number.
+// float64 against the reference implementation: every model, every structure, every number. Nothing
+// may come from an evaluation before: memory is poisoned.
 #include "models/test_options.hpp"
 #include "reference.hpp"
 
@@ -92,6 +93,7 @@ void compare_llpr_file(const Result& r, const Json& e, const Tolerance& toleranc
 class Reference : public testing::TestWithParam<std::string> {};
 
 TEST_P(Reference, Float64) {
+  const Poisoned poisoned;
   const std::string model = GetParam();
   const auto structures = entries(kReference / "expected" / model);
   const Json first = expected(model, structures.front()).at("float64");

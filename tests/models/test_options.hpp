@@ -2,6 +2,7 @@
 // TRINE_TEST_ON_GPU, the CPU in all others.
 #pragma once
 
+#include "tensor/buffer.hpp"
 #include "trine/model.hpp"
 #ifdef TRINE_TEST_ON_GPU
 #include "cuda/skip_without_device.hpp"
@@ -20,5 +21,13 @@ inline EngineOptions test_options() {
   options.device = kOnGpu ? "cuda" : "cpu";
   return options;
 }
+
+/// As long as it lives, memory that is used again is full of NaN.
+struct Poisoned {
+  Poisoned() { poison_scratch(true); }
+  ~Poisoned() { poison_scratch(false); }
+  Poisoned(const Poisoned&) = delete;
+  Poisoned& operator=(const Poisoned&) = delete;
+};
 
 }  // namespace trine::test

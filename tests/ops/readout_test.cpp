@@ -204,5 +204,43 @@ TEST(ReadoutGradient, AgreesWithDifferences) {
                   g[2], tolerance, "d_weight");
 }
 
+/// Whole numbers, so that every order of a sum gives the same.
+TEST(Energies, OfAtomsAndStructures) {
+  const std::vector<std::int64_t> first = {0, 300, 300, 301, 1000};
+  const std::vector<std::int32_t> species = [] {
+    std::vector<std::int32_t> all(1000);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i % 3);
+    return all;
+  }();
+  Table p(1, 1000), composition(1, 3);
+  for (std::int64_t i = 0; i < 1000; ++i) p(0, i) = static_cast<double>(i * i % 17);
+  for (std::int64_t s = 0; s < 3; ++s) composition(0, s) = static_cast<double>(100 * s - 40);
+  for (bool totals_wanted : {true, false}) {
+    const auto result = on_all_devices<double>("energies", [&](Device<double>& device) {
+      const Guarded<double> prediction(p), constants(composition), e(1, 1000), totals(1, 4);
+      device.energies({prediction.vector(),
+                       2.0,
+                       constants.vector(),
+                       {species.data(), 1000},
+                       {first.data(), 5},
+                       e.vector(),
+                       totals_wanted ? totals.vector() : Vector<double>{}});
+      Tables tables = {e.table()};
+      if (totals_wanted) tables.push_back(totals.table());
+      return tables;
+    });
+    std::vector<double> sums(4);
+    for (std::int64_t i = 0, b = 0; i < 1000; ++i) {
+      while (i >= first[static_cast<std::size_t>(b + 1)]) ++b;
+      const double expected = 2 * p(0, i) + composition(0, i % 3);
+      EXPECT_EQ(result[0](0, i), expected) << i;
+      sums[static_cast<std::size_t>(b)] += expected;
+    }
+    for (std::int64_t b = 0; totals_wanted && b < 4; ++b) {
+      EXPECT_EQ(result[1](0, b), sums[static_cast<std::size_t>(b)]) << b;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace trine::test

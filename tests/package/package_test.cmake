@@ -31,6 +31,9 @@ expect("${output}" "3 atoms, energy -[0-9.]+ eV")
 expect("${output}" "192 atoms, energy -299[0-9.]+ eV")
 expect("${output}" "pressure -?[0-9.]+ eV")
 
+run(COMMAND ${work}/build/device_arrays ${model} ${SOURCE}/examples/water192.xyz OUTPUT output)
+expect("${output}" "192 atoms on [a-z0-9:]+, energy -299[0-9.]+ eV")
+
 run(COMMAND ${work}/build/gemm 70 100 200 OUTPUT output)
 expect("${output}" "fp16x3 +error +0[.][0-9]+ rms")
 expect("${output}" "fp16 +error +[0-9][0-9]+[.][0-9]+ rms")

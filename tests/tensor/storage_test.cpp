@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <numeric>
 #include <utility>
+#include <vector>
 
+#include "tensor/arena.hpp"
 #include "tensor/buffer.hpp"
 #include "tensor/view.hpp"
 
@@ -34,6 +36,61 @@ TEST(Buffer, MovesItsMemory) {
   const Buffer<int> to = std::move(from);
   EXPECT_EQ(to.data(), memory);
   EXPECT_EQ(to[2], 7);
+}
+
+TEST(Arena, TakesRoomWhereLittleIsMissing) {
+  Arena<MemSpace::host> arena;
+  const auto capacity_after = [&](std::size_t bytes, std::size_t most = SIZE_MAX) {
+    arena.reserve(bytes, most);
+    return arena.capacity();
+  };
+  EXPECT_EQ(capacity_after(1600), 1600U) << "the first time";
+  EXPECT_EQ(capacity_after(1616), 1717U) << "a sixteenth more";
+  const std::byte* data = arena.data();
+  EXPECT_EQ(capacity_after(1717), 1717U);
+  EXPECT_EQ(arena.data(), data);
+  EXPECT_EQ(capacity_after(1720, 1730), 1730U) << "within a limit";
+  EXPECT_EQ(capacity_after(1740, 1730), 1740U) << "beyond it";
+  EXPECT_EQ(capacity_after(3200), 3200U) << "another system";
+  EXPECT_EQ(capacity_after(1), 3200U);
+}
+
+TEST(Buffer, IsPoisonedWithEveryResizeIfAsked) {
+  Buffer<float> buffer(4);
+  buffer[0] = 1;
+  poison_scratch(true);
+  buffer.resize(2);
+  poison_scratch(false);
+  EXPECT_TRUE(buffer[0] != buffer[0]) << "NaN";
+  EXPECT_TRUE(buffer.data()[3] != buffer.data()[3]) << "all of it, not the two in use alone";
+  buffer[0] = 1;
+  buffer.resize(3);
+  EXPECT_EQ(buffer[0], 1);
+}
+
+TEST(Arena, OverlaysGroupsInTheSpaceOfTheLargest) {
+  const auto sequence = [](Arena<MemSpace::host>& arena, std::vector<double*>& taken) {
+    const auto take = [&](std::int64_t size) { taken.push_back(arena.vector<double>(size).data); };
+    take(8);
+    arena.overlay([&] { take(8); },
+                  [&] {
+                    take(8);
+                    arena.overlay([&] { take(16); }, [&] { take(8); });
+                  },
+                  [&] { take(1); });
+    take(8);
+  };
+  Arena<MemSpace::host> measure, arena;
+  std::vector<double*> none, taken;
+  sequence(measure, none);
+  EXPECT_EQ(measure.peak(), 64U * (1 + 3 + 1));
+  arena.reserve(measure.peak());
+  sequence(arena, taken);
+  const std::vector<std::ptrdiff_t> places = {0, 8, 8, 16, 16, 8, 32};
+  for (std::size_t k = 0; k < places.size(); ++k) EXPECT_EQ(taken[k] - taken[0], places[k]) << k;
+  EXPECT_EQ(arena.peak(), arena.capacity());
+  arena.release();
+  EXPECT_EQ(arena.capacity(), 0U);
 }
 
 TEST(Vector, SlicesAndReadsAsConst) {

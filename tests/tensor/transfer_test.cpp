@@ -46,6 +46,16 @@ TEST(Transfer, ReplicasFollowEveryChangeSmall) {
   EXPECT_TRUE(std::signbit(fetched.values()[500]));
 }
 
+TEST(Transfer, WhatIsUploadedIsThereAndNoMoreSmall) {
+  const auto used = test::first_device().use();
+  Buffer<double, kSpace> buffer;
+  upload(numbers(10, 1), buffer);
+  upload(numbers(4, 50), buffer.view().slice(3, 4));
+  upload(std::vector<double>{}, buffer.view().slice(10, 0));
+  EXPECT_EQ(download(buffer.const_view()),
+            (std::vector<double>{1, 2, 3, 50, 51, 52, 53, 8, 9, 10}));
+}
+
 TEST(Transfer, WhatIsFetchedIsOfTheTimeWhenItWasStartedSmall) {
   auto& device = test::first_device();
   const auto used = device.use();

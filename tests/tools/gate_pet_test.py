@@ -33,7 +33,12 @@ if method in {broken!r}:
     print("trine: no such kernel")
     sys.exit({status})
 ms = atoms * 1e-3 * (1 if method == "fp16x3" else 2)
-report = {{"model": model, "atoms": atoms, "edges": 38 * atoms, "median_ms": ms, "min_ms": ms, "gpu_mib": 2048.0}}
+report = {{"model": model, "atoms": atoms, "edges": 38 * atoms, "median_ms": ms, "min_ms": ms, "list_ms": ms / 8,
+          "without_list_ms": ms * 7 / 8, "gpu_mib": 2048.0, "predicted_peak_mib": 2052.096}}
+if "--md-steps" in options:
+    report["dynamics"] = {{"steps": int(options["--md-steps"]), "time_step_fs": 0.5, "step_ms": ms * {step}, "evaluation_ms": ms,
+                          "without_list_ms": ms * 7 / 8, "over_evaluation": {step}, "over_without_list": {step} * 8 / 7, "searches": 3,
+                          "drift_mev_per_atom": -0.25}}
 if options["--baseline"] == "fp64":
     report["baseline"] = {{"name": "fp64", "force_error": {errors!r}.get(method, 3e-6)}}
 json.dump(report, open(options["--json"], "w"))
@@ -56,9 +61,9 @@ class GatePet(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         (self.folder / "binaries").mkdir()
 
-    def put_program(self, errors=None, broken=(), status=1):
+    def put_program(self, errors=None, broken=(), status=1, step=0.9):
         path = self.folder / "binaries" / "trine"
-        path.write_text(PROGRAM.format(python=sys.executable, errors=errors or {}, broken=list(broken), status=status))
+        path.write_text(PROGRAM.format(python=sys.executable, errors=errors or {}, broken=list(broken), status=status, step=step))
         path.chmod(0o755)
 
     def run_stages(self, stages):
@@ -71,11 +76,11 @@ class GatePet(unittest.TestCase):
         self.put_program(errors={"fp32": 2e-6})
         stages = (gate_pet.times("s32", 192, "fp16x3", "fp32"), gate_pet.errors("trine_mini", "fp16x3"), gate_pet.times("xs", 17280, "fp16x3"))
         self.assertEqual(self.figures(stages), {
-            "pet.s32.192.fp16x3.ms": 0.192, "pet.s32.192.fp16x3.ns_per_atom": 1000, "pet.s32.192.fp16x3.kept_gib": 2,
-            "pet.s32.192.fp32.ms": 0.384, "pet.s32.192.fp32.ns_per_atom": 2000, "pet.s32.192.fp32.kept_gib": 2,
+            "pet.s32.192.fp16x3.ms": 0.192, "pet.s32.192.fp16x3.without_list_ms": 0.168, "pet.s32.192.fp16x3.ns_per_atom": 1000, "pet.s32.192.fp16x3.kept_gib": 2, "pet.s32.192.fp16x3.peak_error": 0.002,
+            "pet.s32.192.fp32.ms": 0.384, "pet.s32.192.fp32.without_list_ms": 0.336, "pet.s32.192.fp32.ns_per_atom": 2000, "pet.s32.192.fp32.kept_gib": 2, "pet.s32.192.fp32.peak_error": 0.002,
             "pet.trine_mini.192.fp32.force_error": 2e-6, "pet.trine_mini.192.fp16x3.force_error": 3e-6,
             "pet.trine_mini.192.fp16x3.force_error_over_fp32": 1.5,
-            "pet.xs.17280.fp16x3.ms": 17.28, "pet.xs.17280.fp16x3.ns_per_atom": 1000, "pet.xs.17280.fp16x3.kept_gib": 2})
+            "pet.xs.17280.fp16x3.ms": 17.28, "pet.xs.17280.fp16x3.without_list_ms": 15.12, "pet.xs.17280.fp16x3.ns_per_atom": 1000, "pet.xs.17280.fp16x3.kept_gib": 2, "pet.xs.17280.fp16x3.peak_error": 0.002})
 
     def test_every_gate_can_be_measured_and_can_fail(self):
         """Without numpy there is no box of 648 atoms, and with it no verdict on how the time grows."""
@@ -84,12 +89,15 @@ class GatePet(unittest.TestCase):
         self.assertEqual(sorted({e["reason"] for e in entries if e["status"] != "passed"} - {"to make this box of water needs numpy"}), [])
         self.assertEqual(len({e["name"] for e in entries}), len(entries))
         small = gate_pet.Case("s32", 648, "fp16x3")
-        reports.setdefault(small, {"median_ms": 0.648, "atoms": 648, "gpu_mib": 0})
+        reports.setdefault(small, {"median_ms": 0.648, "without_list_ms": 0.567, "atoms": 648, "gpu_mib": 0})
         gates = {g["name"]: g for g in gate_pet.gates_of(reports, "NVIDIA H200")}
         self.assertEqual(len(gates), len(gate_pet.SPEED_GATES) + len(gate_pet.ERROR_GATES))
-        self.assertEqual({name for name, g in gates.items() if g["status"] != "passed"}, {"gate.pet.xs.17280.fp16x3.ms"})
+        self.assertEqual({name for name, g in gates.items() if g["status"] != "passed"}, {"gate.pet.xs.17280.fp16x3.without_list_ms"})
         for case, report in reports.items():
             report["median_ms"] *= 100
+            report["without_list_ms"] *= 100
+            if "dynamics" in report:
+                report["dynamics"]["over_without_list"] = 1.06
             report["gpu_mib"] *= 100
             if case.error and case.method != "fp32":
                 report["baseline"]["force_error"] = 4.5e-6 if case.model != "l" else None
@@ -102,16 +110,23 @@ class GatePet(unittest.TestCase):
         self.put_program()
         reports, _ = self.run_stages(([], gate_pet.errors("s32", "tf32x3"), gate_pet.times("s32", 192, "fp16x3")))
         gates = {g["name"]: g["status"] for g in gate_pet.gates_of(reports, "NVIDIA A100") if g["worst"] is not None}
-        self.assertEqual(gates, {"gate.pet.s32.192.tf32x3.force_error_over_fp32": "passed", "gate.pet.s32.192.fp16x3.ms": "not run"})
+        self.assertEqual(gates, {"gate.pet.s32.192.tf32x3.force_error_over_fp32": "passed", "gate.pet.s32.192.fp16x3.without_list_ms": "not run"})
 
     def test_floor(self):
         """3 TFLOP/s for 2 ms and 1 for 4 ms: 10 GFLOP, which take 0.0375 ms at 801 / 3 TFLOP/s."""
-        report = {"median_ms": 0.75, "atoms": 192, "gpu_mib": 0,
+        report = {"median_ms": 0.75, "without_list_ms": 0.7, "atoms": 192, "gpu_mib": 0,
                   "profile": {"operations": [{"tflops": 3.0, "ms": 2.0}, {"ms": 5.0}, {"tflops": 1.0, "ms": 4.0}]}}
         reports = {gate_pet.Case("s32", 192, "fp16x3", profile=True): report}
         values = {f["name"]: f["value"] for f in gate_pet.figures_of(reports, "NVIDIA H200")}
         self.assertAlmostEqual(values["pet.s32.192.fp16x3.floor_fraction"], 10e-3 / 267 * 1e3 / 0.75, 5)
         self.assertNotIn("pet.s32.192.fp16x3.floor_fraction", [f["name"] for f in gate_pet.figures_of(reports, "NVIDIA A100")])
+
+    def test_dynamics(self):
+        self.put_program(step=1.25)
+        values = self.figures((gate_pet.times("s32", 192, "fp16x3", dynamics=70), [], []))
+        self.assertEqual({name: value for name, value in values.items() if ".md_" in name}, {
+            "pet.s32.192.fp16x3.md_step_ms": 0.24, "pet.s32.192.fp16x3.md_step_over_evaluation": 1.42857,
+            "pet.s32.192.fp16x3.md_step_over_evaluation_with_list": 1.25, "pet.s32.192.fp16x3.md_drift": -0.25})
 
     def test_memory(self):
         """Only the largest boxes may lack it; the largest that does not is a figure."""
@@ -121,6 +136,11 @@ class GatePet(unittest.TestCase):
             self.assertEqual(entries[0]["status"], expected)
         self.put_program()
         self.assertEqual(self.figures(([], [], gate_pet.times("s32", 138240, "fp16x3")))["pet.s32.max_atoms"], 138240)
+
+    def test_lean_cases(self):
+        self.put_program()
+        figures = self.figures(([], [], gate_pet.LEAN))
+        self.assertEqual({name.split("fp16x3.")[1] for name in figures}, {"lean_ms", "peak_gib", "least_ms", "least_gib"})
 
     def test_failures(self):
         for status, expected in ((3, "failed"), (7, "not run")):
@@ -142,6 +162,8 @@ class GatePet(unittest.TestCase):
         self.assertEqual(values["rival.pet_kokkos.s32.17280.native.ms"], 349.25)
         self.assertEqual(values["rival.pet_kokkos.s32.17280.tf32.ms"], 122.25)
         self.assertEqual(values["rival.pet_kokkos.s32.17280.native.peak_gib"], 45.6)
+        _, entries = gate_rivals.run(rivals, os.environ, self.folder, ROOT, seconds=0)
+        self.assertEqual({(e["status"], e["reason"]) for e in entries}, {("not run", "the seconds for rivals were over")})
 
     def test_no_rivals(self):
         _, entries = gate_rivals.run(self.folder, os.environ, self.folder, ROOT)

@@ -1,5 +1,6 @@
 #include "cuda/list/neighbor_list.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -133,6 +134,18 @@ Answer ListBuilder::Scratch::ask(const BatchArrays& batch, KnownStructures& stru
 ListBuilder::ListBuilder() : scratch_(std::make_unique<Scratch>()) {}
 ListBuilder::~ListBuilder() = default;
 
+std::int64_t ListBuilder::growth(std::int64_t pairs, double cutoff) const {
+  constexpr double kPairBytes = sizeof(std::int32_t) + sizeof(Shift);
+  constexpr double kRoom = 17.0 / 16;  // Buffer::resize_with_room
+  if (pairs > kMostPairs || !(cutoff > 0)) return 0;
+  std::int64_t held = 0;
+  for (const KnownStructures& k : scratch_->known) {
+    if (k.cutoff == cutoff) held = k.list.neighbor.capacity();
+  }
+  const double wanted = kRoom * std::pow((cutoff + kSkin) / cutoff, 3) * static_cast<double>(pairs);
+  return static_cast<std::int64_t>(kPairBytes * std::max(0.0, wanted - static_cast<double>(held)));
+}
+
 void ListBuilder::build(const NeighborListArgs<MemSpace::device>& args, cudaStream_t stream) {
   const BatchArrays batch(args.atoms);
   check(batch.atoms <= std::numeric_limits<std::int32_t>::max(), ErrorCode::not_supported,
@@ -150,6 +163,7 @@ void ListBuilder::build(const NeighborListArgs<MemSpace::device>& args, cudaStre
   KnownStructures& known = s.known_for(args.cutoff);
   const Answer answer = s.ask(batch, known, list, stream);
   if (answer == Answer::given) return;
+  ++list.searches;
   if (answer != Answer::strangers && s.search_with_skin(batch, known, stream)) {
     s.count(batch, known, list, stream);
     s.fill(batch, known, s.numbers.read(stream, "build a neighbour list").front(), list, stream);

@@ -33,6 +33,10 @@ class ListBuilder {
   /// list serves or nothing is known, up to three times where a list is to be kept.
   void build(const NeighborListArgs<MemSpace::device>& args, cudaStream_t stream);
 
+  /// Bytes that the list to be kept for so many pairs within the cutoff will take beside what it
+  /// has, if atoms are spread evenly.
+  std::int64_t growth(std::int64_t pairs, double cutoff) const;
+
  private:
   struct Scratch;
   std::unique_ptr<Scratch> scratch_;

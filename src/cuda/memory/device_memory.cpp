@@ -79,6 +79,10 @@ void free_device(void* memory) noexcept {
   ++frees;
 }
 
+void poison_device(void* memory, std::size_t bytes) {
+  check_cuda(cudaMemsetAsync(memory, 0xff, bytes, stream_of_copies), "set memory");
+}
+
 void* allocate_pinned(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   void* memory = nullptr;

@@ -11,6 +11,7 @@ namespace {
 constexpr MemSpace kDevice = MemSpace::device;
 constexpr int kEdgesInFlight = 16;  ///< whose rows a thread of `read_out` loads together
 constexpr int kRows = 4;            ///< of a warp in the backward pass
+constexpr int kEnergyThreads = 256;
 
 /// sum_e f_e y_e of four columns in the order of the edges [first, end); returns sum_e f_e.
 template <class Real>
@@ -163,7 +164,39 @@ __global__ void __launch_bounds__(kRowThreads)
   }
 }
 
+/// A thread per atom.
+__global__ void __launch_bounds__(kEnergyThreads) energies_of_atoms(EnergiesArgs<kDevice> a) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kEnergyThreads + threadIdx.x;
+  if (i >= a.energies.size) return;
+  a.energies.data[i] = a.scale * a.prediction.data[i] + a.composition.data[a.species.data[i]];
+}
+
+/// A block per structure: all of its threads fetch, the first one adds.
+__global__ void __launch_bounds__(kEnergyThreads) energies_of_structures(EnergiesArgs<kDevice> a) {
+  __shared__ double tile[kEnergyThreads];
+  const std::int64_t end = a.first_atom.data[blockIdx.x + 1];
+  double total = 0;
+  for (std::int64_t first = a.first_atom.data[blockIdx.x]; first < end; first += kEnergyThreads) {
+    if (first + threadIdx.x < end) tile[threadIdx.x] = a.energies.data[first + threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      const auto count = static_cast<int>(min(end - first, std::int64_t{kEnergyThreads}));
+#pragma unroll 16
+      for (int i = 0; i < count; ++i) total += tile[i];
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) a.totals.data[blockIdx.x] = total;
+}
+
 }  // namespace
+
+void energies(const EnergiesArgs<kDevice>& a, cudaStream_t stream) {
+  launch("energies of atoms", energies_of_atoms, divide_up(a.energies.size, kEnergyThreads),
+         kEnergyThreads, 0, stream, a);
+  launch("energies of structures", energies_of_structures, a.totals.size, kEnergyThreads, 0, stream,
+         a);
+}
 
 template <class Real>
 void readout(const ReadoutArgs<Real, kDevice>& a, cudaStream_t stream) {

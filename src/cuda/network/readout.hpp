@@ -11,5 +11,6 @@ template <class Real>
 void readout(const ReadoutArgs<Real, MemSpace::device>& args, cudaStream_t stream);
 template <class Real>
 void readout_backward(const ReadoutBackwardArgs<Real, MemSpace::device>& args, cudaStream_t stream);
+void energies(const EnergiesArgs<MemSpace::device>& args, cudaStream_t stream);
 
 }  // namespace trine::cuda

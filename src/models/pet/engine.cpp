@@ -84,14 +84,31 @@ PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops
     if (llpr.target != energy.name) continue;
     uncertainty_.emplace(llpr, model_.config.readout_layers() * 2 * model_.config.d_head);
   }
+  upload(energy.composition, composition_);
   round_radii(model_);
   model_.tensors.clear();
+  base_ = ops_->memory_in_use();
+}
+
+template <class Real, MemSpace S>
+MemoryPlan PetEngine<Real, S>::memory_plan() const {
+  const Plan& plan = network_.plan();
+  MemoryPlan m;
+  if (plan.chunks.empty()) return m;
+  const bool light = plan.policy == TapePolicy::light || plan.policy == TapePolicy::lighter;
+  m.recompute = light                              ? Recompute::light
+                : plan.policy == TapePolicy::layer ? Recompute::layer
+                                                   : Recompute::none;
+  m.chunks = static_cast<std::int64_t>(plan.chunks.size());
+  m.intermediates = static_cast<std::int64_t>(network_.held());
+  m.geometry = std::max<std::int64_t>(0, network_.others() - base_);
+  m.base = base_;
+  return m;
 }
 
 template <class Real, MemSpace S>
 AtomBatch<S> PetEngine<Real, S>::atoms() const {
-  return {g_.positions.const_view(), g_.first_atom.const_view(), g_.cells.const_view(),
-          g_.pbc.const_view()};
+  return {g_.positions, g_.first_atom.const_view(), g_.cells, g_.pbc.const_view()};
 }
 
 template <class Real, MemSpace S>
@@ -109,22 +126,48 @@ AdaptiveCutoffArgs<S> PetEngine<Real, S>::adaptive_args() const {
 }
 
 template <class Real, MemSpace S>
-void PetEngine<Real, S>::load(const HostBatch& batch) {
-  g_.positions.set(batch.positions);
+void PetEngine<Real, S>::load(const HostBatch& batch, const DeviceArrays& given) {
+  if (given.positions) {
+    g_.positions = {reinterpret_cast<const Vec3*>(given.positions),
+                    static_cast<std::int64_t>(batch.positions.size())};
+  } else {
+    g_.own_positions.set(batch.positions);
+    g_.positions = g_.own_positions.const_view();
+  }
+  if (given.cells) {
+    g_.cells = {reinterpret_cast<const Mat3*>(given.cells),
+                static_cast<std::int64_t>(batch.cells.size())};
+  } else {
+    g_.own_cells.set(batch.cells);
+    g_.cells = g_.own_cells.const_view();
+  }
   g_.first_atom.set(batch.first_atom);
-  g_.cells.set(batch.cells);
   g_.pbc.set(batch.pbc);
   g_.species.set(batch.species);
   g_.structure.set(batch.structure);
   g_.conditioning.set(std::vector<Real>(batch.conditioning.begin(), batch.conditioning.end()));
 }
 
-/// List, distances, adaptive radii, kept edges and their weights.
+/// Intermediates of an evaluation before give way where lists of a larger system have no room.
 template <class Real, MemSpace S>
-void PetEngine<Real, S>::build_edges() {
+void PetEngine<Real, S>::find_edges(Clock::time_point start) {
+  try {
+    build_edges(start);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory || network_.held() == 0) throw;
+    network_.release();
+    build_edges(start);
+  }
+}
+
+/// List, distances, adaptive radii, kept edges and their weights, in an evaluation that began at
+/// `start`.
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::build_edges(Clock::time_point start) {
   const auto& c = model_.config;
   ops_->neighbor_list({atoms(), c.cutoff, &g_.list});
-  const std::int64_t n = g_.positions.size(), pairs = g_.list.neighbor.size();
+  list_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  const std::int64_t n = g_.positions.size, pairs = g_.list.neighbor.size();
   g_.vector.resize_with_room(pairs);
   g_.distance.resize_with_room(pairs);
   g_.closest.resize(1);
@@ -179,7 +222,7 @@ NetworkInput<Real, S> PetEngine<Real, S>::network_input() const {
                            .conditioning = {},
                            .structure = g_.structure.const_view()};
   if (model_.config.system_conditioning) {
-    in.conditioning = {g_.conditioning.data(), g_.cells.size(), model_.config.d_node};
+    in.conditioning = {g_.conditioning.data(), g_.cells.size, model_.config.d_node};
   }
   return in;
 }
@@ -187,7 +230,7 @@ NetworkInput<Real, S> PetEngine<Real, S>::network_input() const {
 template <class Real, MemSpace S>
 std::vector<Prediction<Real, S>> PetEngine<Real, S>::predictions(const EvaluateOptions& options) {
   std::vector<Prediction<Real, S>> all;
-  const std::int64_t n = g_.positions.size();
+  const std::int64_t n = g_.positions.size;
   for (std::size_t t = 0; t < targets_.size(); ++t) {
     if (t > 0 && !options.direct) break;
     const std::int64_t outputs = targets_[t].target.outputs;
@@ -203,9 +246,27 @@ std::vector<Prediction<Real, S>> PetEngine<Real, S>::predictions(const EvaluateO
 }
 
 template <class Real, MemSpace S>
-void PetEngine<Real, S>::differentiate(const NetworkGradient<S>& gradient) {
-  g_.forces.resize(g_.positions.size());
-  g_.strain_gradient.resize(g_.cells.size());
+NetworkGradient<S> PetEngine<Real, S>::run_network(std::vector<Prediction<Real, S>>& predictions,
+                                                   bool gradient) {
+  NetworkGradient<S> result{
+      .seed = targets_.front().target.scale.front(), .d_weight = {}, .d_vector = {}};
+  network_.run(network_input(), predictions, gradient ? &result : nullptr,
+               {.recompute = options_.recompute,
+                .most = options_.tape_bytes,
+                .later = ops_->list_growth(g_.list.neighbor.size(), model_.config.cutoff)});
+  return result;
+}
+
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::sum_energies(Vector<double, S> energies, Vector<double, S> totals) {
+  ops_->energies({g_.prediction[0].const_view(), targets_.front().target.scale.front(),
+                  composition_.const_view(), g_.species.const_view(), g_.first_atom.const_view(),
+                  energies, totals});
+}
+
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::differentiate(const NetworkGradient<S>& gradient, Vector<Vec3, S> forces,
+                                       Vector<Mat3, S> strain_gradient) {
   std::optional<AdaptiveCutoffArgs<S>> adaptive;
   if (model_.config.num_neighbors_adaptive) adaptive = adaptive_args();
   ops_->edge_backward({.atoms = atoms(),
@@ -217,8 +278,8 @@ void PetEngine<Real, S>::differentiate(const NetworkGradient<S>& gradient) {
                        .d_weight = gradient.d_weight,
                        .d_vector = gradient.d_vector,
                        .adaptive = adaptive ? &*adaptive : nullptr,
-                       .forces = g_.forces.view(),
-                       .strain_gradient = g_.strain_gradient.view()});
+                       .forces = forces,
+                       .strain_gradient = strain_gradient});
 }
 
 template <class Real, MemSpace S>
@@ -241,17 +302,21 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
   check(!options.uncertainty || uncertainty_.has_value(), ErrorCode::not_supported,
         "this checkpoint holds no uncertainty for '{}' (it is not LLPR-wrapped), leave it out",
         options_.energy);
+  const auto start = Clock::now();
   const auto device = ops_->use();
   const HostBatch batch = make_batch(model_, network_.conditioning(), structures);
-  load(batch);
-  build_edges();
+  load(batch, {});
+  find_edges(start);
   refuse_coincident_atoms(batch, structures);
   auto requested = predictions(options);
-  NetworkGradient<S> gradient{
-      .seed = targets_.front().target.scale.front(), .d_weight = {}, .d_vector = {}};
-  network_.run(network_input(), requested, options.gradients ? &gradient : nullptr,
-               options_.tape_bytes);
-  if (options.gradients) differentiate(gradient);
+  const auto gradient = run_network(requested, options.gradients);
+  if (options.gradients) {
+    g_.forces.resize(g_.positions.size);
+    g_.strain_gradient.resize(g_.cells.size);
+    differentiate(gradient, g_.forces.view(), g_.strain_gradient.view());
+  }
+  g_.energies.resize(g_.positions.size);
+  sum_energies(g_.energies.view(), {});
   fetch_answers(options, requested.size());
   std::vector<Result> results(structures.size());
   read_energies(batch, options, structures, results);

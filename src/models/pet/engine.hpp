@@ -1,6 +1,7 @@
 // PET on a device: from structures to results.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -27,21 +28,30 @@ class PetEngine final : public Engine {
 
   std::vector<Result> evaluate(std::span<const Structure> structures,
                                const EvaluateOptions& options) override;
+  void evaluate_on_device(std::span<const Structure> structures,
+                          const DeviceArrays& arrays) override;
+  ListStatistics list_statistics() const override { return {list_seconds_, g_.list.searches}; }
   std::string device() const override { return ops_->description(); }
+  MemoryPlan memory_plan() const override;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   /// Arrays of the batch at hand, reused from call to call.
   struct Geometry {
-    Replica<Vec3, S> positions;
+    Replica<Vec3, S> own_positions;
+    Replica<Mat3, S> own_cells;
+    Vector<const Vec3, S> positions;  ///< those, or a caller's
+    Vector<const Mat3, S> cells;
     Replica<std::int64_t, S> first_atom;
-    Replica<Mat3, S> cells;
     Replica<std::array<bool, 3>, S> pbc;
     Replica<std::int32_t, S> species, structure;
     Replica<Real, S> conditioning;
     Buffer<Vec3, S> vector, edge_vector, forces;
     Buffer<Mat3, S> strain_gradient;
     Buffer<std::int32_t, S> edge_species;
-    Buffer<double, S> distance, radius, slope, root, weight, weight_slope, prediction[3], features;
+    Buffer<double, S> distance, radius, slope, root, weight, weight_slope, prediction[3], features,
+        energies;
     Buffer<ClosestPair, S> closest;
     NeighborList<S> list;
     Edges<S> edges;
@@ -50,7 +60,7 @@ class PetEngine final : public Engine {
   /// What the host learns of it.
   struct Answers {
     Fetched<ClosestPair, S> closest;
-    Fetched<double, S> prediction[3], radius, features;
+    Fetched<double, S> prediction[3], radius, features, energies;
     Fetched<Vec3, S> forces;
     Fetched<Mat3, S> strain_gradient;
     Fetched<std::int64_t, S> list_offsets, offsets;
@@ -58,12 +68,16 @@ class PetEngine final : public Engine {
 
   AtomBatch<S> atoms() const;
   AdaptiveCutoffArgs<S> adaptive_args() const;
-  void load(const HostBatch& batch);
-  void build_edges();
+  void load(const HostBatch& batch, const DeviceArrays& given);
+  void build_edges(Clock::time_point start);
+  void find_edges(Clock::time_point start);
   void refuse_coincident_atoms(const HostBatch& batch, std::span<const Structure> structures) const;
   NetworkInput<Real, S> network_input() const;
   std::vector<Prediction<Real, S>> predictions(const EvaluateOptions& options);
-  void differentiate(const NetworkGradient<S>& gradient);
+  NetworkGradient<S> run_network(std::vector<Prediction<Real, S>>& predictions, bool gradient);
+  void differentiate(const NetworkGradient<S>& gradient, Vector<Vec3, S> forces,
+                     Vector<Mat3, S> strain_gradient);
+  void sum_energies(Vector<double, S> energies, Vector<double, S> totals);
   void add_repulsion(const HostBatch& batch, bool gradients, std::vector<double>& energies,
                      std::vector<Vec3>& forces, std::vector<Mat3>& strain);
   void fetch_answers(const EvaluateOptions& options, std::size_t predictions);
@@ -72,15 +86,21 @@ class PetEngine final : public Engine {
   void read_direct(const HostBatch& batch, const std::vector<Prediction<Real, S>>& predictions,
                    std::span<const Structure> structures, std::vector<Result>& results);
   void read_uncertainty(std::vector<Result>& results);
+  void check_arrays(const DeviceArrays& arrays) const;
+  void compute_on_device(std::span<const Structure> structures, const DeviceArrays& arrays);
+  void compute_through_host(std::span<const Structure> structures, const DeviceArrays& arrays);
 
   ModelData model_;
   EngineOptions options_;
   std::unique_ptr<Ops<Real, S>> ops_;
   Network<Real, S> network_;
   std::vector<TargetWeights<Real, S>> targets_;  ///< the energy, then direct heads
+  Buffer<double, S> composition_;                ///< of the energy
   std::optional<Uncertainty> uncertainty_;
   Geometry g_;
   Answers answers_;
+  double list_seconds_ = 0;
+  std::int64_t base_ = 0;  ///< bytes of the device in use when the engine had been made
 };
 
 }  // namespace trine::pet

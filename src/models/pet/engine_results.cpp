@@ -44,7 +44,8 @@ void check_finite(const Result& r, const Structure& s, std::size_t index) {
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::fetch_answers(const EvaluateOptions& options, std::size_t predictions) {
   Fetch<S> fetch;
-  for (std::size_t t = 0; t < predictions; ++t) {
+  fetch.add(g_.energies.const_view(), answers_.energies);
+  for (std::size_t t = 1; t < predictions; ++t) {
     fetch.add(g_.prediction[t].const_view(), answers_.prediction[t]);
   }
   if (options.gradients) {
@@ -65,12 +66,7 @@ template <class Real, MemSpace S>
 void PetEngine<Real, S>::read_energies(const HostBatch& batch, const EvaluateOptions& options,
                                        std::span<const Structure> structures,
                                        std::vector<Result>& results) {
-  const Target& target = targets_.front().target;
-  auto energies = answers_.prediction[0].values();
-  for (std::size_t i = 0; i < energies.size(); ++i) {
-    const auto species = static_cast<std::size_t>(batch.species[i]);
-    energies[i] = target.scale.front() * energies[i] + target.composition[species];
-  }
+  auto energies = answers_.energies.values();
   std::vector<Vec3> forces;
   std::vector<Mat3> strain;
   if (options.gradients) {

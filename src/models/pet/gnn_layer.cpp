@@ -9,7 +9,7 @@ template <class Real, MemSpace S>
 void gnn_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                  const ChunkEdges<S>& edges, Matrix<const Real, S> message,
                  LayerTape<Real, S>& tape, Matrix<Real, S> node, Matrix<Real, S> edge_out) {
-  const auto y = b.edges(b.scratch.token[0]);
+  const auto y = b.edges(b.scratch.token);
   const bool first = !w.message;
   b.ops.edge_embedding({.vector = edges.vector,
                         .species = edges.species,
@@ -62,33 +62,46 @@ void gnn_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
   }
 }
 
+namespace {
+
+/// The combination up to its activation: its hidden features (E, 2C).
 template <class Real, MemSpace S>
 Matrix<Real, S> combine_hidden(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                                Matrix<const Real, S> all_edges,
-                               Vector<const std::int64_t, S> reverse, LayerTape<Real, S>& tape) {
+                               Vector<const std::int64_t, S> reverse, Matrix<Real, S> pre) {
   const auto joined = b.scratch.pair[0], hidden = b.scratch.pair[1];
   b.ops.combine({w.combine_norm.parameters(), all_edges, reverse, b.chunk.first_edge, joined});
   b.ops.linear({.x = joined,
                 .weight = w.combine_in.get(),
                 .addend = {},
-                .pre = tape.combine_pre,
+                .pre = pre,
                 .residual = {},
                 .y = hidden});
   return hidden;
 }
 
+}  // namespace
+
+template <class Real, MemSpace S>
+void restore_combination(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
+                         Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse) {
+  if (keeps_combinations(b.policy)) return;
+  combine_hidden(b, w, all_edges, reverse, b.scratch.combine_pre);
+}
+
 template <class Real, MemSpace S>
 void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                      Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
-                     LayerTape<Real, S>& tape, Matrix<Real, S> message) {
-  const auto hidden = combine_hidden(b, w, all_edges, reverse, tape);
+                     LayerTape<Real, S>& tape, Matrix<const Real, S> message,
+                     Matrix<Real, S> next) {
+  const auto hidden = combine_hidden(b, w, all_edges, reverse, tape.combine_pre);
   const auto own = all_edges.slice_rows(b.chunk.first_edge, b.chunk.edges);
   b.ops.linear({.x = hidden,
                 .weight = w.combine_out.get(),
                 .addend = {},
                 .pre = {},
-                .residual = {Matrix<const Real, S>(message), own},
-                .y = message});
+                .residual = {message, own},
+                .y = next});
 }
 
 template <class Real, MemSpace S>
@@ -96,13 +109,14 @@ void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>&
                       Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
                       const LayerTape<Real, S>& tape, Matrix<const Real, S> d_message,
                       Matrix<Real, S> d_self, Matrix<Real, S> d_reverse) {
-  const auto dz = tape.combine_pre;  // its gradient takes its place
+  // Its gradient takes its place.
+  const auto dz = keeps_combinations(b.policy) ? tape.combine_pre : b.scratch.combine_pre;
   const auto d_joined = b.scratch.pair[0];
   b.ops.linear_backward({.dy = d_message,
                          .weight = w.combine_out.get(),
                          .pre = {},
                          .dx = dz,
-                         .through = {w.combine_in->activation(), tape.combine_pre}});
+                         .through = {w.combine_in->activation(), dz}});
   b.ops.linear_backward({.dy = dz, .weight = w.combine_in.get(), .pre = {}, .dx = d_joined});
   b.ops.combine_backward({{w.combine_norm.parameters(), all_edges, reverse, b.chunk.first_edge, {}},
                           d_joined,
@@ -118,12 +132,11 @@ void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>&
   template void gnn_backward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,            \
                              const ChunkEdges<S>&, const LayerTape<Real, S>&, Matrix<Real, S>,    \
                              Matrix<Real, S>, Matrix<Real, S>, Vector<Real, S>, Vector<Vec3, S>); \
-  template Matrix<Real, S> combine_hidden(const BlockContext<Real, S>&,                           \
-                                          const GnnWeights<Real, S>&, Matrix<const Real, S>,      \
-                                          Vector<const std::int64_t, S>, LayerTape<Real, S>&);    \
+  template void restore_combination(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,     \
+                                    Matrix<const Real, S>, Vector<const std::int64_t, S>);        \
   template void combine_forward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,         \
                                 Matrix<const Real, S>, Vector<const std::int64_t, S>,             \
-                                LayerTape<Real, S>&, Matrix<Real, S>);                            \
+                                LayerTape<Real, S>&, Matrix<const Real, S>, Matrix<Real, S>);     \
   template void combine_backward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,        \
                                  Matrix<const Real, S>, Vector<const std::int64_t, S>,            \
                                  const LayerTape<Real, S>&, Matrix<const Real, S>,                \

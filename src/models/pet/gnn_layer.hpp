@@ -28,18 +28,17 @@ void gnn_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                   Matrix<Real, S> d_node, Matrix<Real, S> d_edge, Matrix<Real, S> d_message,
                   Vector<Real, S> d_weight, Vector<Vec3, S> d_vector);
 
-/// The combination up to its activation: fills the tape and returns the hidden features (E, 2C).
-/// `all_edges` are those of the batch.
-template <class Real, MemSpace S>
-Matrix<Real, S> combine_hidden(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
-                               Matrix<const Real, S> all_edges,
-                               Vector<const std::int64_t, S> reverse, LayerTape<Real, S>& tape);
-
-/// message += e + combination(LayerNorm([e ; e_rev])) for the chunk's edges.
+/// next = message + e + combination(LayerNorm([e ; e_rev])) for the chunk's edges; may be
+/// `message`.
 template <class Real, MemSpace S>
 void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                      Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
-                     LayerTape<Real, S>& tape, Matrix<Real, S> message);
+                     LayerTape<Real, S>& tape, Matrix<const Real, S> message, Matrix<Real, S> next);
+
+/// Forms again what `combine_backward` needs, if tapes do not hold it.
+template <class Real, MemSpace S>
+void restore_combination(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
+                         Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse);
 
 /// Gradient of the combination: d_self = d_message + what comes through the combination for the
 /// chunk's own e; d_reverse is for e_rev.

@@ -1,33 +1,38 @@
 #include "models/pet/network.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/check.hpp"
 #include "tensor/for_each_device.hpp"
 #include "tensor/transfer.hpp"
 
 namespace trine::pet {
 namespace {
 
-/// Arena bytes of a batch: arrays over everything, kept tapes, and the largest chunk's scratch.
-template <class Real, MemSpace S>
-std::size_t plan_bytes(const PetConfig& c, const std::vector<Chunk>& chunks, std::int64_t atoms,
-                       std::int64_t edges, TapePolicy policy) {
-  Arena<S> measure;
-  GlobalArrays<Real, S>(measure, c, atoms, edges, policy);
-  if (policy == TapePolicy::keep) {
-    for (const Chunk& chunk : chunks) {
-      for (std::int64_t l = 0; l < c.num_gnn_layers; ++l) LayerTape<Real, S>(measure, c, chunk);
-    }
-  }
-  const std::size_t base = measure.used();
-  std::size_t largest = base;
-  for (const Chunk& chunk : chunks) {
-    ChunkScratch<Real, S>(measure, c, chunk);
-    if (policy != TapePolicy::keep) LayerTape<Real, S>(measure, c, chunk);
-    largest = std::max(largest, measure.used());
-    measure.rewind(base);
-  }
-  return largest;
+/// Of the memory that is free, what intermediates may take unless it is said. The rest of a GPU is
+/// for lists and edges that grow; the rest of the host is for whatever else runs there.
+template <MemSpace S>
+constexpr double kShare = S == MemSpace::device ? 0.9 : 0.5;
+
+/// Where the host does not say what is free.
+constexpr std::size_t kUnlimited = std::size_t{1} << 60;
+
+double gib(std::size_t bytes) {
+  return static_cast<double>(bytes) / 0x1p30;
+}
+
+template <class Real>
+[[noreturn]] void fail_too_large(const Plan& plan, std::int64_t atoms, std::size_t room,
+                                 Recompute recompute) {
+  const bool stubborn = recompute == Recompute::none || recompute == Recompute::light;
+  fail(ErrorCode::out_of_memory,
+       "{} atoms need {:.2f} GiB for what the network computes in between ({:.2f} GiB are free, "
+       "enough for about {} such atoms), evaluate fewer atoms at a time, {}{}or take a device with "
+       "more memory",
+       atoms, gib(plan.bytes), gib(room), atoms_that_fit(plan, atoms, room),
+       stubborn ? "let more be computed again (recompute auto), " : "",
+       sizeof(Real) == 8 ? "compute in fp32, " : "");
 }
 
 template <class T, MemSpace S>
@@ -42,45 +47,25 @@ Vector<std::byte, S> bytes_of(Matrix<T, S> m) {
 
 }  // namespace
 
-std::vector<Chunk> split_into_chunks(std::span<const std::int64_t> offsets,
-                                     std::int64_t preferred_edges) {
-  // Whole multiples of this many atoms fill the panels of the node's products.
-  constexpr std::int64_t kAtoms = 64;
-  const std::int64_t atoms = static_cast<std::int64_t>(offsets.size()) - 1, edges = offsets.back();
-  const std::int64_t wanted = edges > 0 ? preferred_edges * atoms / edges : preferred_edges;
-  const std::int64_t size =
-      std::clamp<std::int64_t>((wanted + kAtoms / 2) / kAtoms, 1, preferred_edges / kAtoms) *
-      kAtoms;
-  std::vector<Chunk> chunks;
-  for (std::int64_t first = 0; first < atoms; first += size) {
-    const std::int64_t last = std::min(first + size, atoms);
-    const auto begin = offsets[static_cast<std::size_t>(first)];
-    chunks.push_back({first, last - first, begin, offsets[static_cast<std::size_t>(last)] - begin});
-  }
-  return chunks;
-}
-
 /// One call of `run`: the arrays of this batch and the steps over them.
 template <class Real, MemSpace S>
 class Network<Real, S>::Pass {
  public:
-  Pass(Network& network, const NetworkInput<Real, S>& input, std::vector<Chunk> chunks,
-       TapePolicy policy, double seed)
+  Pass(Network& network, const NetworkInput<Real, S>& input, double seed)
       : config_(network.config_),
         ops_(network.ops_),
         weights_(network.weights_),
         arena_(network.arena_),
         in_(input),
-        chunks_(std::move(chunks)),
-        policy_(policy),
+        chunks_(network.plan_.chunks),
+        policy_(network.plan_.policy),
         seed_(seed),
-        all_(arena_, config_, input.atoms(), input.edges(), policy) {
-    if (policy_ == TapePolicy::keep) {
-      for (const Chunk& chunk : chunks_) {
-        auto& layers = tapes_.emplace_back();
-        for (std::int64_t l = 0; l < config_.num_gnn_layers; ++l) {
-          layers.emplace_back(arena_, config_, chunk);
-        }
+        all_(arena_, config_, input.atoms(), input.edges(), policy_) {
+    if (!keeps_tapes(policy_)) return;
+    for (const Chunk& chunk : chunks_) {
+      auto& layers = tapes_.emplace_back();
+      for (std::int64_t l = 0; l < config_.num_gnn_layers; ++l) {
+        layers.emplace_back(arena_, config_, chunk, policy_);
       }
     }
   }
@@ -95,24 +80,30 @@ class Network<Real, S>::Pass {
   bool residual() const { return config_.featurizer == Featurizer::residual; }
   std::size_t layers() const { return weights_.layers.size(); }
 
-  /// Calls body(context, tape of `layer`, chunk) for each chunk with fresh scratch.
+  /// Where tapes are not kept, those of the forward pass are never read.
+  TapePolicy forward_policy() const {
+    return policy_ == TapePolicy::layer ? TapePolicy::none : policy_;
+  }
+
+  /// Calls body(context, tape of `layer`) for each chunk with fresh scratch.
   template <class Body>
-  void for_each_chunk(std::size_t layer, Body&& body) {
+  void for_each_chunk(std::size_t layer, TapePolicy policy, Body&& body) {
     const std::size_t mark = arena_.used();
     for (std::size_t k = 0; k < chunks_.size(); ++k) {
       const Chunk& chunk = chunks_[k];
-      ChunkScratch<Real, S> scratch(arena_, config_, chunk);
+      ChunkScratch<Real, S> scratch(arena_, config_, chunk, policy);
       const BlockContext<Real, S> b{
           ops_,
           config_,
           chunk,
           {in_.offsets.slice(chunk.first_atom, chunk.atoms + 1), chunk.atoms, chunk.edges},
           Vector<const Real, S>(all_.weight).slice(chunk.first_edge, chunk.edges),
-          scratch};
-      if (policy_ == TapePolicy::keep) {
+          scratch,
+          policy};
+      if (keeps_tapes(policy)) {
         body(b, tapes_[k][layer]);
       } else {
-        LayerTape<Real, S> tape(arena_, config_, chunk);
+        LayerTape<Real, S> tape(arena_, config_, chunk, policy);
         body(b, tape);
       }
       arena_.rewind(mark);
@@ -147,7 +138,7 @@ class Network<Real, S>::Pass {
   const PetWeights<Real, S>& weights_;
   Arena<S>& arena_;
   const NetworkInput<Real, S>& in_;
-  std::vector<Chunk> chunks_;
+  const std::vector<Chunk>& chunks_;
   TapePolicy policy_;
   double seed_;
   GlobalArrays<Real, S> all_;
@@ -157,13 +148,11 @@ class Network<Real, S>::Pass {
 template <class Real, MemSpace S>
 void Network<Real, S>::Pass::gnn(std::size_t layer) {
   const auto& w = weights_.layers[layer];
-  if (policy_ == TapePolicy::recompute) {
-    copy(all_.message, all_.message_in[layer]);
-    copy(all_.node, all_.node_in[layer]);
-  }
-  for_each_chunk(layer, [&](const auto& b, auto& tape) {
-    gnn_forward(b, w, edges_of(b.chunk), Matrix<const Real, S>(edge_rows(all_.message, b.chunk)),
-                tape, node_rows(all_.node, b.chunk), edge_rows(all_.edge[layer], b.chunk));
+  if (policy_ == TapePolicy::layer) copy(all_.node, all_.node_in[layer]);
+  for_each_chunk(layer, forward_policy(), [&](const auto& b, auto& tape) {
+    gnn_forward(b, w, edges_of(b.chunk),
+                Matrix<const Real, S>(edge_rows(all_.message[layer], b.chunk)), tape,
+                node_rows(all_.node, b.chunk), edge_rows(all_.edge[layer], b.chunk));
   });
   if (!in_.conditioning.empty()) {
     ops_.gather_rows({in_.conditioning, in_.structure, Write::add, all_.node});
@@ -174,7 +163,7 @@ template <class Real, MemSpace S>
 void Network<Real, S>::Pass::predict(std::size_t readout, Matrix<Real, S> edge,
                                      Matrix<Real, S> d_edge,
                                      std::vector<Prediction<Real, S>>& predictions) {
-  for_each_chunk(0, [&](const auto& b, auto&) {
+  for_each_chunk(0, forward_policy(), [&](const auto& b, auto&) {
     for (std::size_t t = 0; t < predictions.size(); ++t) {
       auto& p = predictions[t];
       const std::int64_t width = 2 * config_.d_head;
@@ -210,14 +199,15 @@ void Network<Real, S>::Pass::forward(std::vector<Prediction<Real, S>>& predictio
     if (residual()) ops_.set_zero(bytes_of(all_.d_message));
   }
   ops_.gather_rows(
-      {weights_.edge_embedding.matrix(), in_.edge_species, Write::overwrite, all_.message});
+      {weights_.edge_embedding.matrix(), in_.edge_species, Write::overwrite, all_.message[0]});
   for (std::size_t l = 0; l < layers(); ++l) {
     if (residual() || l == 0) start_nodes(l);
     gnn(l);
     if (!residual()) {
-      for_each_chunk(l, [&](const auto& b, auto& tape) {
+      for_each_chunk(l, forward_policy(), [&](const auto& b, auto& tape) {
         combine_forward(b, weights_.layers[l], Matrix<const Real, S>(all_.edge[l]), in_.reverse,
-                        tape, edge_rows(all_.message, b.chunk));
+                        tape, Matrix<const Real, S>(edge_rows(all_.message[l], b.chunk)),
+                        edge_rows(all_.message[l + 1], b.chunk));
       });
       continue;
     }
@@ -225,10 +215,10 @@ void Network<Real, S>::Pass::forward(std::vector<Prediction<Real, S>>& predictio
             predictions);
     if (l + 1 < layers()) {
       ops_.add_reversed(
-          {Real(0.5), all_.message, Real(0.5), all_.edge[l], in_.reverse, all_.message});
+          {Real(0.5), all_.message[l], Real(0.5), all_.edge[l], in_.reverse, all_.message[l + 1]});
     }
   }
-  if (!residual()) predict(0, all_.message, all_.d_message, predictions);
+  if (!residual()) predict(0, all_.message.back(), all_.d_message, predictions);
 }
 
 template <class Real, MemSpace S>
@@ -241,10 +231,8 @@ void Network<Real, S>::Pass::combination_gradient(std::size_t layer) {
   }
   const auto& w = weights_.layers[layer];
   const Matrix<const Real, S> edges(all_.edge[layer]);
-  for_each_chunk(layer, [&](const auto& b, auto& tape) {
-    if (policy_ == TapePolicy::recompute) {
-      combine_hidden(b, w, edges, in_.reverse, tape);
-    }
+  for_each_chunk(layer, policy_, [&](const auto& b, auto& tape) {
+    restore_combination(b, w, edges, in_.reverse);
     combine_backward(b, w, edges, in_.reverse, tape,
                      Matrix<const Real, S>(edge_rows(all_.d_message, b.chunk)),
                      edge_rows(all_.d_edge, b.chunk), edge_rows(all_.d_reverse, b.chunk));
@@ -255,13 +243,13 @@ void Network<Real, S>::Pass::combination_gradient(std::size_t layer) {
 template <class Real, MemSpace S>
 void Network<Real, S>::Pass::gnn_gradient(std::size_t layer, Matrix<Real, S> d_node) {
   const auto& w = weights_.layers[layer];
-  for_each_chunk(layer, [&](const auto& b, auto& tape) {
+  for_each_chunk(layer, policy_, [&](const auto& b, auto& tape) {
     const Chunk& c = b.chunk;
-    if (policy_ == TapePolicy::recompute) {
+    if (policy_ == TapePolicy::layer) {
       const auto node = b.scratch.node[1];
       copy(node_rows(all_.node_in[layer], c), node);
-      gnn_forward(b, w, edges_of(c), Matrix<const Real, S>(edge_rows(all_.message_in[layer], c)),
-                  tape, node, {});
+      gnn_forward(b, w, edges_of(c), Matrix<const Real, S>(edge_rows(all_.message[layer], c)), tape,
+                  node, {});
     }
     gnn_backward(b, w, edges_of(c), tape, node_rows(d_node, c), edge_rows(all_.d_edge, c),
                  edge_rows(all_.d_message, c), all_.d_weight_mask.slice(c.first_edge, c.edges),
@@ -278,47 +266,57 @@ void Network<Real, S>::Pass::backward() {
   ops_.accumulate(all_.d_weight_mask, all_.d_weight);
 }
 
-/// Keeps everything, in chunks as large as the device likes; else keeps the inputs of layers, in
-/// chunks that become smaller until all fits into `most` bytes or nothing is gained any more.
+/// Plans the pass and takes the memory for it.
 template <class Real, MemSpace S>
-Plan Network<Real, S>::make_plan(const NetworkInput<Real, S>& input, bool gradient,
-                                 std::size_t most) const {
-  constexpr std::int64_t kFewestEdges =
-      65'536;  // below, a GPU would be idle at the ends of launches
-  std::vector<std::int64_t> offsets;
-  Plan plan;
-  const auto measure = [&](TapePolicy policy, std::int64_t size) {
-    plan.policy = policy;
-    plan.chunks = {{0, input.atoms(), 0, input.edges()}};
-    if (input.edges() > size) {
-      if (offsets.empty()) offsets = download(input.offsets);
-      plan.chunks = split_into_chunks(offsets, size);
-    }
-    plan.bytes = plan_bytes<Real, S>(config_, plan.chunks, input.atoms(), input.edges(), policy);
-    return plan.bytes <= most;
+void Network<Real, S>::make_room(const NetworkInput<Real, S>& input, bool gradient,
+                                 const MemoryBounds& bounds) {
+  const std::size_t held = arena_.capacity();
+  std::optional<std::size_t> room;  // what is free, with what is held
+  const auto ask = [&] {
+    if (room) return;
+    const std::int64_t free = ops_.available_memory();
+    const bool unknown = S == MemSpace::host && free == 0;
+    room = unknown
+               ? kUnlimited
+               : held + static_cast<std::size_t>(std::max<std::int64_t>(free - bounds.later, 0));
+    others_ = ops_.memory_in_use() - static_cast<std::int64_t>(held) + bounds.later;
   };
-  std::int64_t size = ops_.preferred_edges();
-  if (measure(gradient ? TapePolicy::keep : TapePolicy::none, size)) return plan;
-  const TapePolicy lean = gradient ? TapePolicy::recompute : TapePolicy::none;
-  size = std::min(size, input.edges());
-  while (!measure(lean, size) && size >= 2 * kFewestEdges) size = (size + 1) / 2;
-  return plan;
+  const auto limit = [&] {
+    ask();
+    return bounds.most > 0 ? static_cast<std::size_t>(bounds.most)
+                           : static_cast<std::size_t>(kShare<S> * static_cast<double>(*room));
+  };
+  plan_ = make_plan<Real, S>(
+      config_,
+      {.atoms = input.atoms(),
+       .edges = input.edges(),
+       .gradient = gradient,
+       .recompute = bounds.recompute,
+       .preferred_edges = ops_.preferred_edges(),
+       .fewest_edges = bounds.fewest_edges,
+       .held = held},
+      [&] { return download(input.offsets); }, limit);
+  std::size_t most = 0;
+  if (plan_.bytes > held) {
+    ask();
+    most = limit();
+    if (plan_.bytes > *room) fail_too_large<Real>(plan_, input.atoms(), *room, bounds.recompute);
+  }
+  arena_.reserve(std::max<std::size_t>(plan_.bytes, 1), most);
 }
 
 template <class Real, MemSpace S>
 void Network<Real, S>::run(const NetworkInput<Real, S>& input,
                            std::vector<Prediction<Real, S>>& predictions,
-                           NetworkGradient<S>* gradient, std::int64_t tape_bytes) {
-  const Plan plan = make_plan(input, gradient != nullptr, static_cast<std::size_t>(tape_bytes));
-  bytes_ = plan.bytes;
-  arena_.reserve(std::max<std::size_t>(bytes_, 1));
-  Pass pass(*this, input, plan.chunks, plan.policy, gradient ? gradient->seed : 1.0);
+                           NetworkGradient<S>* gradient, const MemoryBounds& bounds) {
+  make_room(input, gradient != nullptr, bounds);
+  Pass pass(*this, input, gradient ? gradient->seed : 1.0);
   const auto work = [&] {
     pass.forward(predictions);
     if (gradient) pass.backward();
   };
-  if (plan.chunks.size() == 1) {
-    ops_.repeat(repeat_key(input, predictions, plan.policy), work);
+  if (plan_.chunks.size() == 1) {
+    ops_.repeat(repeat_key(input, predictions), work);
   } else {
     work();
   }
@@ -330,10 +328,9 @@ void Network<Real, S>::run(const NetworkInput<Real, S>& input,
 /// Everything that the steps of a pass depend on: sizes, and where each array lies.
 template <class Real, MemSpace S>
 std::vector<std::int64_t> Network<Real, S>::repeat_key(
-    const NetworkInput<Real, S>& in, const std::vector<Prediction<Real, S>>& predictions,
-    TapePolicy policy) const {
+    const NetworkInput<Real, S>& in, const std::vector<Prediction<Real, S>>& predictions) const {
   std::vector<std::int64_t> key = {in.atoms(), in.edges(), in.conditioning.rows,
-                                   static_cast<std::int64_t>(policy)};
+                                   static_cast<std::int64_t>(plan_.policy)};
   const auto add = [&](const void* p) { key.push_back(reinterpret_cast<std::intptr_t>(p)); };
   for (const void* p :
        {static_cast<const void*>(in.offsets.data), static_cast<const void*>(in.reverse.data),

@@ -5,6 +5,7 @@
 
 #include "models/pet/gnn_layer.hpp"
 #include "models/pet/heads.hpp"
+#include "models/pet/plan.hpp"
 
 namespace trine::pet {
 
@@ -41,11 +42,12 @@ struct NetworkGradient {
   Vector<Vec3, S> d_vector;    ///< [E] out, dE/dv through the embeddings
 };
 
-/// How a pass goes over a batch.
-struct Plan {
-  TapePolicy policy = TapePolicy::none;
-  std::vector<Chunk> chunks;
-  std::size_t bytes = 0;  ///< of the arena
+/// What a pass may take.
+struct MemoryBounds {
+  Recompute recompute = Recompute::automatic;
+  std::int64_t most = 0;  ///< bytes of intermediates, if it can be done; 0: a share of what is free
+  std::int64_t later = 0;  ///< bytes that others are going to take
+  std::int64_t fewest_edges = PlanRequest{}.fewest_edges;
 };
 
 template <class Real, MemSpace S>
@@ -56,27 +58,33 @@ class Network {
 
   const ConditioningWeights& conditioning() const { return weights_.conditioning; }
 
-  /// Predicts every target; with `gradient`, differentiates the first one. Intermediates are kept
-  /// as long as they fit into `tape_bytes`, else they are formed twice.
+  /// Predicts every target; with `gradient`, differentiates the first one. Throws
+  /// Error(out_of_memory) where the device has no room for the intermediates.
   void run(const NetworkInput<Real, S>& input, std::vector<Prediction<Real, S>>& predictions,
-           NetworkGradient<S>* gradient, std::int64_t tape_bytes);
+           NetworkGradient<S>* gradient, const MemoryBounds& bounds);
 
-  /// Bytes of the last run's arena.
-  std::size_t bytes() const { return bytes_; }
+  const Plan& plan() const { return plan_; }              ///< of the last run
+  std::size_t held() const { return arena_.capacity(); }  ///< bytes for intermediates
+  std::size_t peak() const { return arena_.peak(); }      ///< bytes that the last run has used
+  /// Bytes of the device that others had when there was too little for intermediates, and are
+  /// going to take.
+  std::int64_t others() const { return others_; }
+  /// Gives back what the next run can take again.
+  void release() { arena_.release(); }
 
  private:
   class Pass;
 
-  Plan make_plan(const NetworkInput<Real, S>& input, bool gradient, std::size_t most) const;
+  void make_room(const NetworkInput<Real, S>& input, bool gradient, const MemoryBounds& bounds);
   std::vector<std::int64_t> repeat_key(const NetworkInput<Real, S>& input,
-                                       const std::vector<Prediction<Real, S>>& predictions,
-                                       TapePolicy policy) const;
+                                       const std::vector<Prediction<Real, S>>& predictions) const;
 
   PetConfig config_;
   Ops<Real, S>& ops_;
   PetWeights<Real, S> weights_;
   Arena<S> arena_;
-  std::size_t bytes_ = 0;
+  Plan plan_;
+  std::int64_t others_ = 0;
 };
 
 }  // namespace trine::pet

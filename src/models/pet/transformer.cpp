@@ -5,6 +5,16 @@
 namespace trine::pet {
 namespace {
 
+/// Arrays that are kept, or else formed again where they are needed.
+template <class Real, MemSpace S>
+Matrix<Real, S> qkv(const BlockContext<Real, S>& b, const TransformerTape<Real, S>& tape) {
+  return keeps_wide(b.policy) ? tape.qkv : b.scratch.qkv;
+}
+template <class Real, MemSpace S>
+Matrix<Real, S> mlp_pre(const BlockContext<Real, S>& b, const TransformerTape<Real, S>& tape) {
+  return keeps_wide(b.policy) ? tape.mlp_pre : b.scratch.mlp_pre;
+}
+
 template <class Real, MemSpace S>
 AttentionArgs<Real, S> attention_args(const BlockContext<Real, S>& b,
                                       const TransformerTape<Real, S>& tape, Matrix<Real, S> out) {
@@ -12,7 +22,7 @@ AttentionArgs<Real, S> attention_args(const BlockContext<Real, S>& b,
           .heads = b.config.num_heads,
           .temperature = b.config.attention_temperature,
           .weight = b.weight,
-          .qkv = tape.qkv,
+          .qkv = qkv(b, tape),
           .out = out};
 }
 
@@ -95,56 +105,87 @@ void contract_backward(const BlockContext<Real, S>& b, const TransformerWeights<
   }
 }
 
+/// Pre-activation and activation of a feed-forward block.
+template <class Real, MemSpace S>
+void mlp_hidden(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                Matrix<const Real, S> in, Matrix<Real, S> pre) {
+  b.ops.linear({.x = in,
+                .weight = w.mlp_in.get(),
+                .addend = {},
+                .pre = pre,
+                .residual = {},
+                .y = b.scratch.hidden});
+}
+
 /// y = x + w_out(activation(w_in(in))), or the tape alone.
 template <class Real, MemSpace S>
 void mlp_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                  const TransformerTape<Real, S>& tape, Matrix<const Real, S> in,
                  Matrix<const Real, S> x, Matrix<Real, S> y) {
-  const auto hidden = b.scratch.hidden.slice_rows(0, in.rows);
-  b.ops.linear({.x = in,
-                .weight = w.mlp_in.get(),
-                .addend = {},
-                .pre = tape.mlp_pre,
-                .residual = {},
-                .y = hidden});
+  mlp_hidden(b, w, in, tape.mlp_pre);
   if (y.empty()) return;
-  b.ops.linear(
-      {.x = hidden, .weight = w.mlp_out.get(), .addend = {}, .pre = {}, .residual = {x}, .y = y});
+  b.ops.linear({.x = b.scratch.hidden,
+                .weight = w.mlp_out.get(),
+                .addend = {},
+                .pre = {},
+                .residual = {x},
+                .y = y});
+}
+
+/// Forms the pre-activation again if it has not been kept; uses scratch.token.
+template <class Real, MemSpace S>
+void restore_mlp_pre(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                     const NormWeights<Real, S>& norm, const TransformerTape<Real, S>& tape) {
+  if (keeps_wide(b.policy)) return;
+  const auto in = b.scratch.token.slice_rows(0, tape.attended.rows);
+  b.ops.norm({norm.parameters(), tape.attended, in});
+  mlp_hidden(b, w, Matrix<const Real, S>(in), b.scratch.mlp_pre);
 }
 
 template <class Real, MemSpace S>
 void mlp_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                   const TransformerTape<Real, S>& tape, Matrix<const Real, S> dy, Write write,
                   Matrix<Real, S> d_in) {
-  const auto dz = tape.mlp_pre;  // its gradient takes its place
+  const auto dz = mlp_pre(b, tape);  // its gradient takes its place
   b.ops.linear_backward({.dy = dy,
                          .weight = w.mlp_out.get(),
                          .pre = {},
                          .dx = dz,
-                         .through = {w.mlp_in->activation(), tape.mlp_pre}});
+                         .through = {w.mlp_in->activation(), mlp_pre(b, tape)}});
   b.ops.linear_backward(
       {.dy = dz, .weight = w.mlp_in.get(), .pre = {}, .write = write, .dx = d_in});
 }
 
-/// Q, K, V of `in` and the attention over them.
+/// Q, K, V of what attention sees: PreLN norms it, in scratch.attention.
+template <class Real, MemSpace S>
+void project(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+             const TransformerTape<Real, S>& tape) {
+  Matrix<const Real, S> in(tape.x);
+  if (b.config.transformer == TransformerType::pre_ln) {
+    b.ops.norm({w.attention_norm.parameters(), in, b.scratch.attention});
+    in = b.scratch.attention;
+  }
+  b.ops.linear(
+      {.x = in, .weight = w.qkv.get(), .addend = {}, .pre = {}, .residual = {}, .y = qkv(b, tape)});
+}
+
+/// Attention over the layer's tokens, without its output layer.
 template <class Real, MemSpace S>
 Matrix<Real, S> attend(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-                       const TransformerTape<Real, S>& tape, Matrix<const Real, S> in) {
-  const auto out = b.scratch.token[1];
-  b.ops.linear(
-      {.x = in, .weight = w.qkv.get(), .addend = {}, .pre = {}, .residual = {}, .y = tape.qkv});
+                       const TransformerTape<Real, S>& tape) {
+  project(b, w, tape);
+  const auto out = b.scratch.attention;
   b.ops.attention(attention_args(b, tape, out));
   return out;
 }
 
-/// Gradient of `attend` and the output layer: from d_y of the output layer's rows, already in
-/// token[1].
+/// Gradient of `attend`: from that of what attention returns, which is in scratch.attention.
 template <class Real, MemSpace S>
 void attend_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                      const TransformerTape<Real, S>& tape, Write write, Matrix<Real, S> d_in,
                      Vector<Real, S> d_weight) {
-  const auto d_qkv = b.scratch.token_qkv;
-  b.ops.attention_backward({attention_args(b, tape, {}), b.scratch.token[1], d_qkv, d_weight});
+  const auto d_qkv = b.scratch.d_qkv;
+  b.ops.attention_backward({attention_args(b, tape, {}), b.scratch.attention, d_qkv, d_weight});
   b.ops.linear_backward({d_qkv, w.qkv.get(), {}, write, d_in});
 }
 
@@ -154,16 +195,14 @@ template <class Real, MemSpace S>
 void pre_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                     TransformerTape<Real, S>& tape, Matrix<Real, S> node,
                     Matrix<Real, S> edge_out) {
-  const auto normed = b.scratch.token[0];
-  b.ops.norm({w.attention_norm.parameters(), tape.x, normed});
-  const auto o = attend(b, w, tape, Matrix<const Real, S>(normed));
+  const auto o = attend(b, w, tape);
   b.ops.linear({.x = b.edges(o),
                 .weight = w.attention_out.get(),
                 .addend = {},
                 .pre = {},
                 .residual = {Matrix<const Real, S>(b.edges(tape.x))},
                 .y = tape.attended});
-  const auto node_o = b.scratch.node_small[0];
+  const auto node_o = b.scratch.node_small;
   b.ops.linear({.x = b.nodes(o),
                 .weight = w.attention_out.get(),
                 .addend = {},
@@ -171,7 +210,7 @@ void pre_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Rea
                 .residual = {},
                 .y = node_o});
   node_forward(b, w, tape, Matrix<const Real, S>(node_o), node);
-  const auto normed_edges = b.edges(normed);
+  const auto normed_edges = b.edges(b.scratch.token);
   b.ops.norm({w.mlp_norm.parameters(), tape.attended, normed_edges});
   mlp_forward(b, w, tape, Matrix<const Real, S>(normed_edges), Matrix<const Real, S>(tape.attended),
               edge_out);
@@ -181,12 +220,14 @@ template <class Real, MemSpace S>
 void pre_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                      const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
                      Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
-  const auto d_normed = b.scratch.token[0], d_o = b.scratch.token[1];
+  const auto d_normed = b.scratch.token, d_o = b.scratch.attention;
+  restore_mlp_pre(b, w, w.mlp_norm, tape);
   mlp_backward(b, w, tape, Matrix<const Real, S>(d_edge), Write::overwrite, b.edges(d_normed));
   b.ops.norm_backward(
       {w.mlp_norm.parameters(), tape.attended, b.edges(d_normed), Write::add, d_edge});
-  const auto d_node_o = b.scratch.node_small[0];
+  const auto d_node_o = b.scratch.node_small;
   node_backward(b, w, tape, d_node, d_node_o);
+  if (!keeps_wide(b.policy)) project(b, w, tape);
   b.ops.linear_backward({d_node_o, w.attention_out.get(), {}, Write::overwrite, b.nodes(d_o)});
   b.ops.linear_backward({d_edge, w.attention_out.get(), {}, Write::overwrite, b.edges(d_o)});
   attend_backward(b, w, tape, Write::overwrite, d_normed, d_weight);
@@ -202,8 +243,8 @@ template <class Real, MemSpace S>
 void post_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                      TransformerTape<Real, S>& tape, Matrix<Real, S> node,
                      Matrix<Real, S> edge_out) {
-  const auto x1 = b.scratch.token[0];
-  const auto o = attend(b, w, tape, Matrix<const Real, S>(tape.x));
+  const auto x1 = b.scratch.token;
+  const auto o = attend(b, w, tape);
   b.ops.linear({.x = o,
                 .weight = w.attention_out.get(),
                 .addend = {},
@@ -215,7 +256,7 @@ void post_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Re
   if (!edge_out.empty()) {
     b.ops.norm({w.mlp_norm.parameters(), b.edges(tape.mlp_sum), edge_out});
   }
-  const auto x2_node = b.scratch.node_small[0];
+  const auto x2_node = b.scratch.node_small;
   b.ops.norm({w.mlp_norm.parameters(), b.nodes(tape.mlp_sum), x2_node});
   node_forward(b, w, tape, Matrix<const Real, S>(x2_node), node);
 }
@@ -224,13 +265,15 @@ template <class Real, MemSpace S>
 void post_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                       const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
                       Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
-  const auto d = b.scratch.token[0], d_out = b.scratch.token[1], d_sum = b.scratch.token[2];
+  const auto d = b.scratch.token, d_out = b.scratch.attention, d_sum = b.scratch.d_sum;
+  restore_mlp_pre(b, w, w.attention_norm, tape);
   node_backward(b, w, tape, d_node, b.nodes(d_sum));
   b.ops.scale({.a = 1, .x = d_edge, .write = Write::overwrite, .y = b.edges(d_sum)});
   b.ops.norm_backward({w.mlp_norm.parameters(), tape.mlp_sum, d_sum, Write::overwrite, d});
   b.ops.scale({.a = 1, .x = d, .write = Write::overwrite, .y = d_sum});
   mlp_backward(b, w, tape, Matrix<const Real, S>(d), Write::add, d_sum);
   b.ops.norm_backward({w.attention_norm.parameters(), tape.attended, d_sum, Write::overwrite, d});
+  if (!keeps_wide(b.policy)) project(b, w, tape);
   b.ops.linear_backward({d, w.attention_out.get(), {}, Write::overwrite, d_out});
   attend_backward(b, w, tape, Write::add, d, d_weight);
   b.ops.scale({.a = 1, .x = b.edges(d), .write = Write::overwrite, .y = d_edge});

@@ -16,6 +16,7 @@ struct BlockContext {
   TokenLayout<S> layout;         ///< offsets of the chunk's atoms
   Vector<const Real, S> weight;  ///< [E] cutoff factors of the chunk's edges
   ChunkScratch<Real, S>& scratch;
+  TapePolicy policy;  ///< that of the tape and the scratch at hand
 
   Matrix<Real, S> nodes(Matrix<Real, S> tokens) const { return tokens.slice_rows(0, chunk.atoms); }
   Matrix<Real, S> edges(Matrix<Real, S> tokens) const {

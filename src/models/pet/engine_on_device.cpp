@@ -1,0 +1,141 @@
+// Evaluations of PetEngine from arrays of a caller to arrays of a caller.
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "models/pet/engine.hpp"
+#include "tensor/for_each_device.hpp"
+
+namespace trine::pet {
+namespace {
+
+template <class T, MemSpace S, class Number>
+Vector<T, S> view(Number* data, std::int64_t size) {
+  return {reinterpret_cast<T*>(data), size};
+}
+
+/// What the caller wants, or an array of our own where a null pointer says that it does not.
+template <class T, MemSpace S>
+Vector<T, S> view_or(double* wanted, Buffer<T, S>& own, std::int64_t size) {
+  if (wanted) return view<T, S>(wanted, size);
+  own.resize(size);
+  return own.view();
+}
+
+template <class T, MemSpace S>
+void send(const std::vector<T>& values, double* to) {
+  if (to) upload(values, view<T, S>(to, static_cast<std::int64_t>(values.size())));
+}
+
+/// Puts what is asked for meanwhile between what a caller's stream holds and what it is given
+/// later.
+template <class Real, MemSpace S>
+class Turn {
+ public:
+  Turn(Ops<Real, S>& ops, void* stream) : ops_(ops), stream_(stream) { ops_.start_after(stream); }
+  ~Turn() {
+    if (!has_ended_) try_to_end();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  void end() {
+    has_ended_ = true;
+    ops_.finish_before(stream_);
+  }
+
+ private:
+  /// After an error, about which the caller will hear.
+  void try_to_end() noexcept {
+    try {
+      end();
+    } catch (const Error&) {
+      return;
+    }
+  }
+
+  Ops<Real, S>& ops_;
+  void* stream_;
+  bool has_ended_ = false;
+};
+
+}  // namespace
+
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::check_arrays(const DeviceArrays& a) const {
+  ops_->check_memory(a.positions, "positions");
+  ops_->check_memory(a.cells, "cells");
+  ops_->check_memory(a.energy, "energies of structures");
+  ops_->check_memory(a.energies, "energies of atoms");
+  ops_->check_memory(a.forces, "forces");
+  ops_->check_memory(a.strain_gradient, "strain gradients");
+}
+
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::evaluate_on_device(std::span<const Structure> structures,
+                                            const DeviceArrays& arrays) {
+  const auto device = ops_->use();
+  check_arrays(arrays);
+  Turn<Real, S> turn(*ops_, arrays.stream);
+  if (model_.zbl) {
+    compute_through_host(structures, arrays);
+  } else {
+    compute_on_device(structures, arrays);
+  }
+  turn.end();
+}
+
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::compute_on_device(std::span<const Structure> structures,
+                                           const DeviceArrays& arrays) {
+  const auto start = Clock::now();
+  const HostBatch batch = make_batch(model_, network_.conditioning(), structures);
+  load(batch, arrays);
+  find_edges(start);
+  refuse_coincident_atoms(batch, structures);
+  auto requested = predictions({});
+  const bool gradients = arrays.forces || arrays.strain_gradient;
+  const auto gradient = run_network(requested, gradients);
+  const std::int64_t atoms = g_.positions.size, count = g_.cells.size;
+  if (gradients) {
+    differentiate(gradient, view_or(arrays.forces, g_.forces, atoms),
+                  view_or(arrays.strain_gradient, g_.strain_gradient, count));
+  }
+  sum_energies(view_or(arrays.energies, g_.energies, atoms),
+               view<double, S>(arrays.energy, arrays.energy ? count : 0));
+}
+
+/// For models a part of which only the host computes.
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::compute_through_host(std::span<const Structure> structures,
+                                              const DeviceArrays& arrays) {
+  std::vector<Structure> copies(structures.begin(), structures.end());
+  std::int64_t atom = 0;
+  for (std::size_t b = 0; b < copies.size(); ++b) {
+    const auto size = static_cast<std::int64_t>(copies[b].size());
+    if (arrays.positions) {
+      copies[b].positions = download(view<const Vec3, S>(arrays.positions + 3 * atom, size));
+    }
+    if (arrays.cells) copies[b].cell = download(view<const Mat3, S>(arrays.cells + 9 * b, 1))[0];
+    atom += size;
+  }
+  const bool gradients = arrays.forces || arrays.strain_gradient;
+  std::vector<double> energy, energies;
+  std::vector<Vec3> forces;
+  std::vector<Mat3> strain;
+  for (const Result& r : evaluate(copies, {.gradients = gradients})) {
+    energy.push_back(r.energy);
+    energies.insert(energies.end(), r.energies.begin(), r.energies.end());
+    forces.insert(forces.end(), r.forces.begin(), r.forces.end());
+    strain.push_back(r.strain_gradient);
+  }
+  send<double, S>(energy, arrays.energy);
+  send<double, S>(energies, arrays.energies);
+  send<Vec3, S>(forces, arrays.forces);
+  send<Mat3, S>(strain, arrays.strain_gradient);
+}
+
+#define TRINE_INSTANTIATE(Real, S) template class PetEngine<Real, S>;
+TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
+#undef TRINE_INSTANTIATE
+
+}  // namespace trine::pet
