@@ -147,8 +147,8 @@ class LimitedNetwork {
   explicit LimitedNetwork(const std::string& model)
       : data_(read_checkpoint(test::model_path(model))),
         ops_(make_cpu<float>(2), {kAll, kAll}),
-        network_(data_, ops_),
-        target_(prepare_target(data_, choose_energy(data_, ""), ops_)) {}
+        network_(data_, ops_, sites_),
+        target_(prepare_target(data_, choose_energy(data_, ""), ops_, sites_)) {}
 
   test::Limits& limits() { return ops_.limits; }
   const Network<float, kHost>& network() const { return network_; }
@@ -171,6 +171,7 @@ class LimitedNetwork {
  private:
   ModelData data_;
   test::LimitedOps<float, kHost> ops_;
+  GemmSites sites_{GemmPolicy{}};
   Network<float, kHost> network_;
   TargetWeights<float, kHost> target_;
 };
