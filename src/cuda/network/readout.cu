@@ -166,6 +166,7 @@ __global__ void __launch_bounds__(kRowThreads)
 
 /// A thread per atom.
 __global__ void __launch_bounds__(kEnergyThreads) energies_of_atoms(EnergiesArgs<kDevice> a) {
+  join_chain();
   const std::int64_t i = std::int64_t{blockIdx.x} * kEnergyThreads + threadIdx.x;
   if (i >= a.energies.size) return;
   a.energies.data[i] = a.scale * a.prediction.data[i] + a.composition.data[a.species.data[i]];
@@ -173,6 +174,7 @@ __global__ void __launch_bounds__(kEnergyThreads) energies_of_atoms(EnergiesArgs
 
 /// A block per structure: all of its threads fetch, the first one adds.
 __global__ void __launch_bounds__(kEnergyThreads) energies_of_structures(EnergiesArgs<kDevice> a) {
+  join_chain();
   __shared__ double tile[kEnergyThreads];
   const std::int64_t end = a.first_atom.data[blockIdx.x + 1];
   double total = 0;
