@@ -172,7 +172,6 @@ class LimitedNetwork {
   ModelData data_;
   GemmSites sites_{GemmPolicy{}};
   test::LimitedOps<float, kHost> ops_;
-  GemmSites sites_{GemmPolicy{}};
   Network<float, kHost> network_;
   TargetWeights<float, kHost> target_;
 };
