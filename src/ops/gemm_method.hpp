@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -110,7 +112,13 @@ constexpr int truncation_units(GemmWord word, GemmArch arch) {
   return 0;
 }
 
-/// What the scale of a weight's block is multiplied by, unless every element is one word.
+/// Whether x has no more than 11 significant bits, as FP16 and TF32 have. Sums of products with
+/// such weights may be exact.
+constexpr bool is_short_number(float x) {
+  return (std::bit_cast<std::uint32_t>(x) & 0x1fffU) == 0;
+}
+
+/// What the scale of a weight's block is multiplied by, unless all of its elements are short.
 constexpr float truncation_gain(GemmWord word, GemmArch arch) {
   return 1.0F + static_cast<float>(truncation_units(word, arch)) * 0x1p-23F;
 }

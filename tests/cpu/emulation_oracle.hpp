@@ -247,17 +247,15 @@ class Product {
     return block_exponents_[block(row_block, column_block)];
   }
 
-  /// Makes up for truncation where the weight has more digits than one word.
+  /// Makes up for truncation where the weight has more than 11 bits.
   float measured_gain(std::int64_t row_block, std::int64_t column_block) const {
-    const Matrix& p = packed_.values;
-    const int e = block_exponent(row_block, column_block);
     for (std::int64_t r = 64 * row_block; r < 64 * row_block + 64; ++r) {
       for (std::int64_t c = 64 * column_block; c < 64 * column_block + 64; ++c) {
-        const double scaled = std::ldexp(static_cast<double>(p.at(r, c)), 141 - e);
-        const Term& first = words_[static_cast<std::size_t>(r * p.cols + c)].front();
-        const auto significand = static_cast<double>(first.significand);
-        if (std::ldexp(significand, first.exponent - first.fraction) != scaled)
+        int exponent = 0;
+        const float eleven_bits = std::ldexp(std::frexp(packed_.values.at(r, c), &exponent), 11);
+        if (eleven_bits != std::trunc(eleven_bits)) {
           return 1 + static_cast<float>(gain_units_) * 0x1p-23F;
+        }
       }
     }
     return 1;

@@ -134,18 +134,16 @@ void EmulatedProduct::scale_block(std::int64_t row, std::int64_t column) {
   const float scale = power_of_two(141 - e);
   for (std::int64_t i = 0; i < kTileSize; ++i) element(i) *= scale;
   exponent_.push_back(e);
-  gain_.push_back(block_is_one_word(row, column) ? 1.0F : truncation_gain(word_, arch_));
+  gain_.push_back(block_is_short(row, column) ? 1.0F : truncation_gain(word_, arch_));
   largest_exponent_ = std::max(largest_exponent_, e);
 }
 
-bool EmulatedProduct::block_is_one_word(std::int64_t row, std::int64_t column) const {
-  const auto words = std::make_unique_for_overwrite<emulation::WordTile>();
-  std::array<float, kTileSize> rest;
-  for (std::int64_t r = 0; r < kTile; ++r) {
-    std::copy_n(weight_.data() + (row + r) * padded_k_ + column, kTile, rest.data() + r * kTile);
+bool EmulatedProduct::block_is_short(std::int64_t row, std::int64_t column) const {
+  for (std::int64_t r = row; r < row + kTile; ++r) {
+    const float* w = weight_.data() + r * padded_k_ + column;
+    if (!std::all_of(w, w + kTile, is_short_number)) return false;
   }
-  emulation::kernels().split(word_, 1, kTileSize, rest.data(), *words);
-  return std::all_of(rest.begin(), rest.end(), [](float x) { return x == 0; });
+  return true;
 }
 
 std::int64_t EmulatedProduct::inner(Direction direction) const {

@@ -46,8 +46,7 @@ class EmulatedProduct {
 
   void pack(ConstRows w);
   void scale_block(std::int64_t row, std::int64_t column);
-  /// Whether nothing is left of any element of a scaled block after its first word.
-  bool block_is_one_word(std::int64_t row, std::int64_t column) const;
+  bool block_is_short(std::int64_t row, std::int64_t column) const;
   /// Row or column of w that is at `packed`; -1 for padding.
   std::int64_t natural(bool rows_of_w, std::int64_t packed) const;
   void gather_x(bool forward, std::int64_t chunk, int rows, ConstRows x, Scratch& s) const;

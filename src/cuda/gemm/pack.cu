@@ -46,27 +46,20 @@ __global__ void block_exponents(Source source, std::uint32_t* exponents, std::ui
   }
 }
 
-/// Whether x, scaled, is its first word.
-template <class S>
-__device__ bool is_one_word(float x) {
-  if constexpr (S::kWord == Word::fp16) return __half2float(__float2half_rn(x)) == x;
-  if constexpr (S::kWord == Word::bf16) return __bfloat162float(__float2bfloat16_rn(x)) == x;
-  return (__float_as_uint(x) & 0x1fffu) == 0;
-}
-
-/// What sums over each block of 64 x 64 are multiplied by; `gain` makes up for truncation.
-template <class S>
+/// What sums over each block of 64 x 64 are multiplied by; `gain` makes up for truncation where
+/// elements have more than 11 bits (is_short_number).
 __global__ void block_ratios(Source source, const std::uint32_t* exponents,
                              const std::uint32_t* largest, float gain, float* ratios) {
   const unsigned block = blockIdx.y * gridDim.x + blockIdx.x;
-  const float up = scale_up(exponents[block]);
-  bool one_word = true;
+  const float up = scale_up(exponents[block]);  // nothing is subnormal then
+  bool is_short = true;
   for (int i = static_cast<int>(threadIdx.x); i < kBlock * kBlock;
        i += static_cast<int>(blockDim.x)) {
-    one_word &= is_one_word<S>(up * source.at(static_cast<int>(blockIdx.y) * kBlock + i / kBlock,
-                                              static_cast<int>(blockIdx.x) * kBlock + i % kBlock));
+    const float v = up * source.at(static_cast<int>(blockIdx.y) * kBlock + i / kBlock,
+                                   static_cast<int>(blockIdx.x) * kBlock + i % kBlock);
+    is_short &= (__float_as_uint(v) & 0x1fffu) == 0;
   }
-  const bool exact = __syncthreads_and(one_word) != 0;
+  const bool exact = __syncthreads_and(is_short) != 0;
   if (threadIdx.x > 0) return;
   const int exponent = static_cast<int>(exponents[block]) - static_cast<int>(*largest) - 14;
   ratios[block] = ldexpf(1.0f, exponent) * (exact ? 1.0f : gain);
@@ -146,7 +139,7 @@ void pack_with(PackedWeight& weight, const Source& source, GemmArch arch, cudaSt
 
   weight.ratios = DeviceArray<float>(count);
   weight.words = DeviceArray<std::uint8_t>(count * kBytes * (kTwoCopies ? 2 : 1));
-  block_ratios<S><<<dim3(columns, rows), 256, 0, stream>>>(
+  block_ratios<<<dim3(columns, rows), 256, 0, stream>>>(
       source, exponents.data(), largest, truncation_gain(gemm_word(weight.method), arch),
       weight.ratios.data());
   pack_blocks<S, false>
