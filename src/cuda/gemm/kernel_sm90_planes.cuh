@@ -133,10 +133,8 @@ struct PlanesConsumer {
   /// of shared memory wait in line.
   __device__ __forceinline__ void step(int slice, int ratio_at) {
     ring.wait_full();
-    const int position =
-        static_cast<int>(threadIdx.x) / 32 % 4 * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
-    const std::uint32_t at = exponents_of(ring) + static_cast<std::uint32_t>(first_row + position);
-    const float scale[2] = {scale_down(load_shared_byte(at)), scale_down(load_shared_byte(at + 8))};
+    float scale[2];
+    load_scales(scale);
     float ratio[T::kColumnBlocks];
 #pragma unroll
     for (int j = 0; j < T::kColumnBlocks; ++j) {
@@ -154,6 +152,22 @@ struct PlanesConsumer {
     ring.release();
     ring.advance();
     promote<T>(sum, d, scale, ratio);
+  }
+
+  /// What undoes the scales of the thread's two rows. One lane reads for its warp, the one that
+  /// also says that the stage has been read: compute-sanitizer follows that.
+  __device__ __forceinline__ void load_scales(float (&scale)[2]) const {
+    const int warp = static_cast<int>(threadIdx.x) / 32 % 4,
+              lane = static_cast<int>(threadIdx.x) % 32;
+    std::uint32_t of[4];  // exponents of the warp's 16 rows
+    load_shared_words_if(
+        lane == 0, exponents_of(ring) + static_cast<std::uint32_t>(first_row + 16 * warp), of);
+#pragma unroll
+    for (std::uint32_t& word : of) word = __shfl_sync(~0u, word, 0);
+    const bool upper = lane >= 16;
+    const auto place = static_cast<std::uint32_t>(0x4440 | lane / 4 % 4);
+    scale[0] = scale_down(__byte_perm(upper ? of[1] : of[0], 0, place));
+    scale[1] = scale_down(__byte_perm(upper ? of[3] : of[2], 0, place));
   }
 
   /// Starts all products of a slice. `w`: this warpgroup's columns.

@@ -199,10 +199,15 @@ __device__ __forceinline__ void bulk_store(void* dst, std::uint32_t src, std::ui
       : "memory");
 }
 
-__device__ __forceinline__ std::uint32_t load_shared_byte(std::uint32_t address) {
-  std::uint32_t v;
-  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
-  return v;
+/// 16 bytes, by the threads that want to; zeros for the others. No branch: see above.
+__device__ __forceinline__ void load_shared_words_if(bool wanted, std::uint32_t address,
+                                                     std::uint32_t (&v)[4]) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %5, 0;\nmov.b32 %0, 0;\nmov.b32 %1, 0;\n"
+      "mov.b32 %2, 0;\nmov.b32 %3, 0;\n@p ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];\n}"
+      : "=&r"(v[0]), "=&r"(v[1]), "=&r"(v[2]), "=&r"(v[3])
+      : "r"(address), "r"(static_cast<int>(wanted))
+      : "memory");
 }
 __device__ __forceinline__ void store_shared_word(std::uint32_t address, std::uint32_t v) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(v) : "memory");
