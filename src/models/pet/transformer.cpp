@@ -27,7 +27,7 @@ AttentionArgs<Real, S> attention_args(const BlockContext<Real, S>& b,
 }
 
 /// The node's own path after attention: h' = h + expansion(o); h = h' + center_mlp(norm(h')), or h
-/// = o.
+/// = o. PreLN's expansion has the output layer of attention in it.
 template <class Real, MemSpace S>
 void node_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                   const TransformerTape<Real, S>& tape, Matrix<const Real, S> o,
@@ -202,14 +202,16 @@ void pre_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Rea
                 .pre = {},
                 .residual = {Matrix<const Real, S>(b.edges(tape.x))},
                 .y = tape.attended});
-  const auto node_o = b.scratch.node_small;
-  b.ops.linear({.x = b.nodes(o),
-                .weight = w.attention_out.get(),
-                .addend = {},
-                .pre = {},
-                .residual = {},
-                .y = node_o});
-  node_forward(b, w, tape, Matrix<const Real, S>(node_o), node);
+  if (b.config.expanded()) {
+    node_forward(b, w, tape, Matrix<const Real, S>(b.nodes(o)), node);
+  } else {
+    b.ops.linear({.x = b.nodes(o),
+                  .weight = w.attention_out.get(),
+                  .addend = {},
+                  .pre = {},
+                  .residual = {},
+                  .y = node});
+  }
   const auto normed_edges = b.edges(b.scratch.token);
   b.ops.norm({w.mlp_norm.parameters(), tape.attended, normed_edges});
   mlp_forward(b, w, tape, Matrix<const Real, S>(normed_edges), Matrix<const Real, S>(tape.attended),
@@ -225,17 +227,20 @@ void pre_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Re
   mlp_backward(b, w, tape, Matrix<const Real, S>(d_edge), Write::overwrite, b.edges(d_normed));
   b.ops.norm_backward(
       {w.mlp_norm.parameters(), tape.attended, b.edges(d_normed), Write::add, d_edge});
-  const auto d_node_o = b.scratch.node_small;
-  node_backward(b, w, tape, d_node, d_node_o);
   if (!keeps_wide(b.policy)) project(b, w, tape);
-  b.ops.linear_backward({d_node_o, w.attention_out.get(), {}, Write::overwrite, b.nodes(d_o)});
+  if (b.config.expanded()) {
+    node_backward(b, w, tape, d_node, b.nodes(d_o));
+  } else {
+    b.ops.linear_backward({d_node, w.attention_out.get(), {}, Write::overwrite, b.nodes(d_o)});
+  }
   b.ops.linear_backward({d_edge, w.attention_out.get(), {}, Write::overwrite, b.edges(d_o)});
   attend_backward(b, w, tape, Write::overwrite, d_normed, d_weight);
   b.ops.norm_backward(
       {w.attention_norm.parameters(), b.edges(tape.x), b.edges(d_normed), Write::add, d_edge});
+  const auto d_token = b.scratch.node_small;
   b.ops.norm_backward({w.attention_norm.parameters(), b.nodes(tape.x), b.nodes(d_normed),
-                       Write::overwrite, d_node_o});
-  contract_backward(b, w, Matrix<const Real, S>(d_node_o), d_node);
+                       Write::overwrite, d_token});
+  contract_backward(b, w, Matrix<const Real, S>(d_token), d_node);
 }
 
 // PostLN: x1 = norm(x + attention(x)), x2 = norm(x1 + mlp(x1)) for nodes and edges alike.

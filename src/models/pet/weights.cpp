@@ -90,6 +90,7 @@ class Preparer {
   }
 
   TransformerWeights<Real, S> transformer(const std::string& site, const std::string& prefix) const;
+  Linear<Real, S> fold_expansion(const std::string& site, const std::string& prefix) const;
   void fold_compress(const std::string& site, const std::string& prefix, bool first,
                      GnnWeights<Real, S>& layer) const;
 
@@ -145,6 +146,35 @@ void Preparer<Real, S>::fold_compress(const std::string& site, const std::string
                                           .activation = LinearActivation::silu});
 }
 
+/// With PreLN nothing but the expansion reads what the output layer of attention makes of a node:
+/// W_x (W_o a + b_o) + b_x = (W_x W_o) a + (W_x b_o + b_x).
+template <class Real, MemSpace S>
+Linear<Real, S> Preparer<Real, S>::fold_expansion(const std::string& site,
+                                                  const std::string& prefix) const {
+  const std::int64_t rows = config().d_node, cols = config().d_pet;
+  const auto w = values(prefix + "center_expansion.weight");
+  const auto inner = values(prefix + "attention.output_linear.weight");
+  const auto inner_bias = values(prefix + "attention.output_linear.bias");
+  auto bias = values(prefix + "center_expansion.bias");
+  add_product(w, cols, 0, cols, inner_bias.data(), 1, bias.data(), 1, rows);
+  std::vector<Real> folded(static_cast<std::size_t>(rows * cols));
+#pragma omp parallel for
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::vector<double> row(static_cast<std::size_t>(cols));
+    for (std::int64_t k = 0; k < cols; ++k) {
+      const double factor = w[static_cast<std::size_t>(r * cols + k)];
+      const double* x = inner.data() + k * cols;
+      for (std::int64_t c = 0; c < cols; ++c) row[static_cast<std::size_t>(c)] += factor * x[c];
+    }
+    std::transform(row.begin(), row.end(), folded.begin() + r * cols,
+                   [](double x) { return static_cast<Real>(x); });
+  }
+  std::vector<Real> rounded(bias.size());
+  std::transform(bias.begin(), bias.end(), rounded.begin(),
+                 [](double x) { return static_cast<Real>(x); });
+  return pack(site, {.weight = {folded.data(), rows, cols}, .bias = {rounded.data(), rows}});
+}
+
 template <class Real, MemSpace S>
 TransformerWeights<Real, S> Preparer<Real, S>::transformer(const std::string& site,
                                                            const std::string& prefix) const {
@@ -159,7 +189,9 @@ TransformerWeights<Real, S> Preparer<Real, S>::transformer(const std::string& si
   t.mlp_out = linear(site + "mlp_out", prefix + "mlp.w_out");
   if (!config().expanded()) return t;
   t.contraction = linear(site + "contraction", prefix + "center_contraction");
-  t.expansion = linear(site + "expansion", prefix + "center_expansion");
+  t.expansion = config().transformer == TransformerType::pre_ln
+                    ? fold_expansion(site + "expansion", prefix)
+                    : linear(site + "expansion", prefix + "center_expansion");
   t.center_norm = norm(prefix + "norm_center_features");
   t.center_in = linear(site + "center_in", prefix + "center_mlp.w_in", activation);
   t.center_out = linear(site + "center_out", prefix + "center_mlp.w_out");
