@@ -40,8 +40,8 @@ void embedded_vector(const Vec3& v, Real* out) {
 
 /// [message_e ; message_rev(e)]
 template <class Real>
-void joined_row(const CombineArgs<Real, kHost>& a, std::int64_t row, Real* out) {
-  const std::int64_t e = a.first + row, width = a.message.cols;
+void joined_row(const CombineArgs<Real, kHost>& a, std::int64_t e, Real* out) {
+  const std::int64_t width = a.message.cols;
   std::copy_n(a.message.row(e), width, out);
   std::copy_n(a.message.row(a.reverse[e]), width, out + width);
 }
@@ -99,7 +99,7 @@ void combine(const CombineArgs<Real, kHost>& a, Threads<Real>& threads) {
   const auto n = row_of(a.norm);
   for_each_row(a.y.rows, threads, [&](std::int64_t r, ThreadScratch<Real>& t) {
     t.rows.resize(n.width);
-    joined_row(a, r, t.rows.data());
+    joined_row(a, a.first + r, t.rows.data());
     kernels<Real>().norm(n, t.rows.data(), a.y.row(r));
   });
 }
@@ -108,16 +108,26 @@ template <class Real>
 void combine_backward(const CombineBackwardArgs<Real, kHost>& a, Threads<Real>& threads) {
   const auto n = row_of(a.forward.norm);
   const std::int64_t width = a.forward.message.cols;
-  for_each_row(a.dy.rows, threads, [&](std::int64_t r, ThreadScratch<Real>& t) {
-    t.rows.resize(2 * n.width);
+  for_each_row(a.dy.rows, threads, [&](std::int64_t e, ThreadScratch<Real>& t) {
+    const std::int64_t r = a.forward.reverse[e];
+    if (r < e) return;  // with the other edge
+    t.rows.resize(3 * n.width);
     Real* x = t.rows.data();
-    Real* dx = x + n.width;
-    joined_row(a.forward, r, x);
-    std::fill_n(dx, n.width, Real(0));
-    kernels<Real>().norm_backward(n, x, a.dy.row(r), dx);
-    if (a.before.data != a.d_self.data) std::copy_n(a.before.row(r), width, a.d_self.row(r));
-    kernels<Real>().axpby(width, 1, dx, 1, a.d_self.row(r));
-    std::copy_n(dx + width, width, a.d_reverse.row(r));
+    Real* const halves[2] = {x + n.width, x + 2 * n.width};  // of e, of r
+    for (const int side : {0, 1}) {
+      const std::int64_t row = side == 0 ? e : r;
+      joined_row(a.forward, row, x);
+      std::fill_n(halves[side], n.width, Real(0));
+      kernels<Real>().norm_backward(n, x, a.dy.row(row), halves[side]);
+    }
+    const auto write = [&](std::int64_t row, const Real* own, const Real* other) {
+      Real* const d = a.d_message.row(row);
+      if (a.before.data != a.d_message.data) std::copy_n(a.before.row(row), width, d);
+      kernels<Real>().axpby(width, 1, own, 1, d);
+      kernels<Real>().axpby(width, 1, other + width, 1, d);
+    };
+    write(e, halves[0], halves[1]);
+    if (r != e) write(r, halves[1], halves[0]);
   });
 }
 

@@ -38,22 +38,24 @@ template <class Real, MemSpace S>
 struct CombineArgs {
   NormParameters<Real, S> norm;           ///< over 2C columns
   Matrix<const Real, S> message;          ///< (all E, C)
-  Vector<const std::int64_t, S> reverse;  ///< [all E]
+  Vector<const std::int64_t, S> reverse;  ///< [all E] an involution; an edge may be its own reverse
   std::int64_t first = 0;
   Matrix<Real, S> y;  ///< (rows, 2C) out
 };
 
-/// The halves of the gradient: d_self belongs to message_e, d_reverse to message_rev(e).
+/// d_message_e = before_e + the first half of row e's gradient + the second half of row rev(e)'s.
+/// By pairs (e, rev(e)), of which every edge is in one: a pair's rows of all matrices are read
+/// before its two rows of d_message are written.
 template <class Real, MemSpace S>
 struct CombineBackwardArgs {
-  CombineArgs<Real, S> forward;
-  Matrix<const Real, S> dy;      ///< (rows, 2C)
-  Matrix<const Real, S> before;  ///< (rows, C) what d_self is added to; may be d_self
-  Matrix<Real, S> d_self;        ///< (rows, C) out
-  Matrix<Real, S> d_reverse;     ///< (rows, C) out
+  CombineArgs<Real, S> forward;  ///< of all edges; y is not needed
+  Matrix<const Real, S> dy;      ///< (E, 2C)
+  Matrix<const Real, S> before;  ///< (E, C)
+  Matrix<Real, S> d_message;     ///< (E, C) out; may be `before`, or the first C columns of dy
 };
 
-/// y_e = a x_e + b z_rev(e): the only step, with CombineArgs, that reads another centre's rows.
+/// y_e = a x_e + b z_rev(e): the only step, with the combination and its gradient, that reads
+/// another centre's rows.
 template <class Real, MemSpace S>
 struct AddReversedArgs {
   Real a = 1;

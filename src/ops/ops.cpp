@@ -125,10 +125,10 @@ void Ops<Real, S>::combine(const CombineArgs<Real, S>& a) {
 
 template <class Real, MemSpace S>
 void Ops<Real, S>::combine_backward(const CombineBackwardArgs<Real, S>& a) {
-  TRINE_ASSERT(is(a.dy, a.dy.rows, 2 * a.forward.message.cols));
-  TRINE_ASSERT(is(a.before, a.dy.rows, a.forward.message.cols));
-  TRINE_ASSERT(is(a.d_self, a.dy.rows, a.forward.message.cols));
-  TRINE_ASSERT(is(a.d_reverse, a.dy.rows, a.forward.message.cols));
+  [[maybe_unused]] const auto edges = a.forward.message.rows, cols = a.forward.message.cols;
+  TRINE_ASSERT(a.forward.first == 0 && a.forward.reverse.size == edges);
+  TRINE_ASSERT(is(a.dy, edges, 2 * cols) && fits(a.forward.norm, 2 * cols));
+  TRINE_ASSERT(is(a.before, edges, cols) && is(a.d_message, edges, cols));
   do_combine_backward(a);
 }
 

@@ -94,7 +94,7 @@ CombineArgs<Real, kDevice> on_device(Mirror& m, const CombineArgs<Real, kHost>& 
 
 template <class Real>
 CombineBackwardArgs<Real, kDevice> on_device(Mirror& m, const CombineBackwardArgs<Real, kHost>& a) {
-  return {on_device(m, a.forward), m(a.dy), m(a.before), m(a.d_self), m(a.d_reverse)};
+  return {on_device(m, a.forward), m(a.dy), m(a.before), m(a.d_message)};
 }
 
 template <class Real>

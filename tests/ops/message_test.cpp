@@ -8,15 +8,14 @@
 namespace trine::test {
 namespace {
 
-constexpr std::array<std::int64_t, 6> kColumns = {1, 3, 16, 33, 128, 150};
+constexpr std::array<std::int64_t, 9> kColumns = {1, 3, 16, 33, 128, 150, 256, 300, 1050};
 constexpr std::int64_t kEdges = 70;
 
 /// Pairs of edges that point at each other, some at themselves.
 std::vector<std::int64_t> involution(std::int64_t count) {
   std::vector<std::int64_t> reverse(static_cast<std::size_t>(count));
   for (std::int64_t e = 0; e < count; ++e) {
-    const std::int64_t other = (count + 7 - e) % count;
-    reverse[static_cast<std::size_t>(e)] = other;
+    reverse[static_cast<std::size_t>(e)] = (count + 6 - e) % count;
   }
   return reverse;
 }
@@ -24,7 +23,7 @@ std::vector<std::int64_t> involution(std::int64_t count) {
 template <class Real>
 struct Combination {
   naive::Norm norm;
-  Table message, dy, d_self;
+  Table message, dy, before;
   std::vector<std::int64_t> reverse;
 
   Combination(std::int64_t edges, std::int64_t columns) : reverse(involution(edges)) {
@@ -32,33 +31,58 @@ struct Combination {
             random_table<Real>(1, 2 * columns, 1, 2), random_table<Real>(1, 2 * columns, 2)};
     message = random_table<Real>(edges, columns, 3);
     dy = random_table<Real>(edges, 2 * columns, 4);
-    d_self = random_table<Real>(edges, columns, 5);
+    before = random_table<Real>(edges, columns, 5);
   }
 };
 
-/// {y, d_self, d_reverse} of edges [first, first + count).
+/// Weights and messages in guarded memory.
 template <class Real>
-Tables combine(Device<Real>& device, const Combination<Real>& c, std::int64_t first,
-               std::int64_t count, std::int64_t gap = 0) {
-  const std::int64_t columns = c.message.cols;
-  const Guarded<Real> weight(c.norm.weight), bias(c.norm.bias), message(c.message, gap),
-      dy(c.dy.slice_rows(first, count), gap), d_self(c.d_self.slice_rows(first, count), gap),
-      y(count, 2 * columns, gap), d_reverse(count, columns, gap);
-  const CombineArgs<Real, MemSpace::host> forward{
-      {c.norm.kind, static_cast<Real>(c.norm.epsilon), weight.vector(), bias.vector()},
-      message.matrix(),
-      view(c.reverse),
-      first,
-      y.matrix()};
-  device.combine(forward);
-  const Guarded<Real> elsewhere(count, c.message.cols, gap), again(count, c.message.cols, gap);
+struct GuardedCombination {
+  Guarded<Real> weight, bias, message;
+  const Combination<Real>& of;
+
+  GuardedCombination(const Combination<Real>& c, std::int64_t gap)
+      : weight(c.norm.weight), bias(c.norm.bias), message(c.message, gap), of(c) {}
+  CombineArgs<Real, MemSpace::host> args(std::int64_t first, Matrix<Real> y) const {
+    return {{of.norm.kind, static_cast<Real>(of.norm.epsilon), weight.vector(), bias.vector()},
+            message.matrix(),
+            view(of.reverse),
+            first,
+            y};
+  }
+};
+
+/// Joined rows of edges [first, first + count).
+template <class Real>
+Table combine(Device<Real>& device, const Combination<Real>& c, std::int64_t first,
+              std::int64_t count, std::int64_t gap = 0) {
+  const GuardedCombination<Real> in(c, gap);
+  const Guarded<Real> y(count, 2 * c.message.cols, gap);
+  device.combine(in.args(first, y.matrix()));
+  return collect("combine", y)[0];
+}
+
+/// d_message, wherever it is written.
+template <class Real>
+Table combine_backward(Device<Real>& device, const Combination<Real>& c, std::int64_t gap = 0) {
+  const std::int64_t edges = c.message.rows, columns = c.message.cols;
+  const GuardedCombination<Real> in(c, gap);
+  const Guarded<Real> dy(c.dy, gap), before(c.before, gap), apart(edges, columns, gap),
+      on_before(c.before, gap), on_dy(c.dy, gap);
+  const auto forward = in.args(0, {});
+  device.combine_backward({forward, dy.matrix(), before.matrix(), apart.matrix()});
+  device.combine_backward({forward, dy.matrix(), on_before.matrix(), on_before.matrix()});
   device.combine_backward(
-      {forward, dy.matrix(), d_self.matrix(), elsewhere.matrix(), again.matrix()});
-  device.combine_backward(
-      {forward, dy.matrix(), d_self.matrix(), d_self.matrix(), d_reverse.matrix()});
-  expect_same_bits(collect("apart", elsewhere, again), collect("in place", d_self, d_reverse),
-                   "d_self apart from what it is added to");
-  return collect("combine", y, d_self, d_reverse);
+      {forward, on_dy.matrix(), before.matrix(), on_dy.matrix().slice_cols(0, columns)});
+  const Tables all = collect("combine_backward", apart, on_before, on_dy);
+  expect_same_bits(all[1], all[0], "d_message in the place of `before`");
+  for (std::int64_t e = 0; e < edges; ++e) {
+    for (std::int64_t k = 0; k < columns; ++k) {
+      EXPECT_EQ(all[2](e, k), all[0](e, k)) << "d_message in columns of dy, row " << e;
+      EXPECT_EQ(all[2](e, columns + k), c.dy(e, columns + k)) << "the other columns of dy";
+    }
+  }
+  return all[0];
 }
 
 template <class Real>
@@ -68,37 +92,54 @@ TYPED_TEST_SUITE(MessageTest, Reals, RealNames);
 TYPED_TEST(MessageTest, CombineAgreesWithPlainLoops) {
   for (const std::int64_t columns : kColumns) {
     const Combination<TypeParam> c(kEdges, columns);
-    const Tables actual = on_all_devices<TypeParam>(
-        "combine", [&](Device<TypeParam>& device) { return combine(device, c, 0, kEdges); });
+    const Tables actual = on_all_devices<TypeParam>("combine", [&](Device<TypeParam>& device) {
+      return Tables{combine(device, c, 0, kEdges), combine_backward(device, c)};
+    });
     const Table both = naive::joined(c.message, c.reverse);
     const Estimate y = naive::norm(c.norm, both), d = naive::norm_backward(c.norm, both, c.dy);
-    Estimate self(kEdges, columns), reverse(kEdges, columns);
+    Estimate d_message(kEdges, columns);
     for (std::int64_t e = 0; e < kEdges; ++e) {
+      const std::int64_t r = c.reverse[static_cast<std::size_t>(e)];
       for (std::int64_t k = 0; k < columns; ++k) {
-        self.value(e, k) = d.value(e, k);
-        self.magnitude(e, k) = d.magnitude(e, k);
-        reverse.value(e, k) = d.value(e, columns + k);
-        reverse.magnitude(e, k) = d.magnitude(e, columns + k);
+        d_message.value(e, k) = d.value(e, k) + d.value(r, columns + k);
+        d_message.magnitude(e, k) = d.magnitude(e, k) + d.magnitude(r, columns + k);
       }
     }
-    self = naive::added_to(c.d_self, self);
+    d_message = naive::added_to(c.before, d_message);
     const double near = allowance<TypeParam>(2 * columns);
     expect_within(actual[0], y.value, y.magnitude, near, "y");
-    expect_within(actual[1], self.value, self.magnitude, near, "d_self");
-    expect_within(actual[2], reverse.value, reverse.magnitude, near, "d_reverse");
+    expect_within(actual[1], d_message.value, d_message.magnitude, near, "d_message");
   }
 }
 
 TYPED_TEST(MessageTest, EdgesAreCombinedInSmallParts) {
   const Combination<TypeParam> c(kEdges, 33);
   for (const auto& device : devices<TypeParam>()) {
-    const Tables all = combine(*device, c, 0, kEdges);
+    const Table all = combine(*device, c, 0, kEdges);
     expect_same_bits(combine(*device, c, 0, kEdges, 5), all, "gaps between rows");
     for (const auto& [first, count] : {std::pair{5, 60}, {69, 1}, {70, 0}}) {
-      const Tables part = combine(*device, c, first, count);
-      for (std::size_t k = 0; k < all.size(); ++k) {
-        expect_same_bits(part[k], all[k].slice_rows(first, count), "part");
-      }
+      expect_same_bits(combine(*device, c, first, count), all.slice_rows(first, count), "part");
+    }
+  }
+}
+
+TYPED_TEST(MessageTest, GradientOfAPairDependsOnNoOther) {
+  for (const std::int64_t columns : {33, 128}) {
+    // The first five edges are pairs of their own, and so is what is left.
+    Combination<TypeParam> all(kEdges, columns), rest(0, columns);
+    const std::vector<std::int64_t> of_five = {4, 3, 2, 1, 0};
+    std::copy(of_five.begin(), of_five.end(), all.reverse.begin());
+    rest.reverse = involution(kEdges - 5);
+    for (std::size_t e = 0; e < rest.reverse.size(); ++e) all.reverse[e + 5] = rest.reverse[e] + 5;
+    rest.message = all.message.slice_rows(5, kEdges - 5);
+    rest.dy = all.dy.slice_rows(5, kEdges - 5);
+    rest.before = all.before.slice_rows(5, kEdges - 5);
+    for (const auto& device : devices<TypeParam>()) {
+      const Table whole = combine_backward(*device, all);
+      expect_same_bits(combine_backward(*device, all, 4), whole, "wide gaps between rows");
+      expect_same_bits(combine_backward(*device, all, 5), whole, "gaps between rows");
+      expect_same_bits(combine_backward(*device, rest), whole.slice_rows(5, kEdges - 5), "rest");
+      EXPECT_EQ(combine_backward(*device, Combination<TypeParam>(0, columns)).rows, 0);
     }
   }
 }
@@ -177,16 +218,13 @@ TYPED_TEST(MessageTest, SetsToZeroConvertsAndAccumulates) {
 TEST(CombineGradient, AgreesWithDifferences) {
   auto& device = *devices<double>().front();
   Combination<double> c(6, 4);
-  c.d_self = Table(6, 4);
+  c.before = Table(6, 4);
   const auto energy = [&](const Table& message) {
     auto moved = c;
     moved.message = message;
-    return inner(c.dy, combine(device, moved, 0, 6)[0]);
+    return inner(c.dy, combine(device, moved, 0, 6));
   };
-  const Tables halves = combine(device, c, 0, 6);
-  const Guarded<double> self(halves[1]), other(halves[2]), total(6, 4);
-  device.add_reversed({1.0, self.matrix(), 1.0, other.matrix(), view(c.reverse), total.matrix()});
-  expect_gradient(energy, c.message, total.table(), 1e-8, "d_message");
+  expect_gradient(energy, c.message, combine_backward(device, c), 1e-8, "d_message");
 }
 
 }  // namespace

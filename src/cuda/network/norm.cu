@@ -30,6 +30,13 @@ struct NormOfRows {
         wide(wide_ && is_wide(n.weight) && is_wide(n.bias)) {}
 };
 
+/// A row of one edge, then that of another.
+template <class T>
+__device__ __forceinline__ SplitRowPointer<T> joined(const PlainRows<T>& m, std::int64_t e,
+                                                     std::int64_t r, int half) {
+  return {m.row(e).data, m.row(r).data, half};
+}
+
 /// Rows [message_e ; message_rev(e)] of the edges from `first` on.
 template <class Real>
 struct JoinedRows {
@@ -45,20 +52,32 @@ struct JoinedRows {
         half(static_cast<int>(a.message.cols)) {}
   __device__ __forceinline__ SplitRowPointer<const Real> row(std::int64_t r) const {
     const std::int64_t e = first + r;
-    return {message.row(e).data, message.row(reverse[e]).data, half};
+    return joined(message, e, reverse[e], half);
   }
 };
 
-/// Where the halves of a row go.
+/// From the gradients of normed joined rows to those of messages.
 template <class Real>
-struct SplitRows {
-  PlainRows<Real> self, reverse;
-  int half;
+struct PairGradient {
+  PlainRows<const Real> message, dy, before;
+  PlainRows<Real> d_message;
+  const std::int64_t* reverse;
+  std::int64_t edges;
 
-  __device__ __forceinline__ SplitRowPointer<Real> row(std::int64_t r) const {
-    return {self.row(r).data, reverse.row(r).data, half};
-  }
+  explicit PairGradient(const CombineBackwardArgs<Real, kDevice>& a)
+      : message(a.forward.message),
+        dy(a.dy),
+        before(a.before),
+        d_message(a.d_message),
+        reverse(a.forward.reverse.data),
+        edges(a.dy.rows) {}
 };
+
+/// A row with its halves exchanged.
+template <class T>
+__device__ __forceinline__ SplitRowPointer<T> swapped(T* row, int half) {
+  return {row + half, row, half};
+}
 
 template <class Real>
 __device__ __forceinline__ Real inverse_root(Real x) {
@@ -151,44 +170,89 @@ __global__ void __launch_bounds__(Shape::kThreads)
   store_row<kLanes>(y.row(r), lane, n.cols, n.wide, v);
 }
 
-/// With xh the normalised row and g = dy weight: inverse (g - xh mean(g xh)), and for LayerNorm
-/// also
-/// - inverse mean(g). The first `added` columns are added to those of `old`, which may be dx.
-template <class Shape, class Real, class Source, class Target>
-__global__ void __launch_bounds__(Shape::kThreads)
-    norm_rows_backward(NormOfRows<Real> n, std::int64_t rows, Source x, PlainRows<const Real> dy,
-                       PlainRows<const Real> old, Target dx, int added) {
-  join_chain();
-  constexpr int kLanes = Shape::kLanes, kGroups = Shape::kGroups;
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const std::int64_t r = row_of_thread<Shape>();
-  if (r >= rows) return;  // a whole warp
-
-  Real xh[kGroups][kGroup], g[kGroups][kGroup], weight[kGroups][kGroup], before[kGroups][kGroup];
-  const auto load = [&](bool wide) {
-    load_row<kLanes>(x.row(r), lane, n.cols, wide, xh);
-    load_row<kLanes>(dy.row(r), lane, n.cols, wide, g);
-    load_row<kLanes>(RowPointer<const Real>{n.weight}, lane, n.cols, wide, weight);
-    load_row<kLanes>(old.row(r), lane, added, wide, before);
-  };
-  n.wide ? load(true) : load(false);
-  const Real inverse = normalise<kLanes>(n, lane, xh);
+/// Adds the gradient of a row x, which becomes xh, the normalised row; g = dy weight: inverse (g -
+/// xh mean(g xh)), and for LayerNorm also - inverse mean(g).
+template <int kLanes, int kGroups, class Real>
+__device__ __forceinline__ void add_gradient(const NormOfRows<Real>& n, int lane,
+                                             Real (&x)[kGroups][kGroup],
+                                             const Real (&g)[kGroups][kGroup],
+                                             Real (&sum)[kGroups][kGroup]) {
+  const Real inverse = normalise<kLanes>(n, lane, x);
   Real mean[2] = {0, 0};  // of g and g xh
 #pragma unroll
   for (int i = 0; i < kGroups * kGroup; ++i) {
-    g[i / kGroup][i % kGroup] *= weight[i / kGroup][i % kGroup];
     mean[0] += g[i / kGroup][i % kGroup];
-    mean[1] += g[i / kGroup][i % kGroup] * xh[i / kGroup][i % kGroup];
+    mean[1] += g[i / kGroup][i % kGroup] * x[i / kGroup][i % kGroup];
   }
   sum_lanes<kLanes>(mean);
   mean[0] = n.centred ? mean[0] * n.inverse_width : Real(0);
   mean[1] *= n.inverse_width;
 #pragma unroll
   for (int i = 0; i < kGroups * kGroup; ++i) {
-    const Real slope = g[i / kGroup][i % kGroup] - mean[0] - xh[i / kGroup][i % kGroup] * mean[1];
-    before[i / kGroup][i % kGroup] += inverse * slope;
+    const Real slope = g[i / kGroup][i % kGroup] - mean[0] - x[i / kGroup][i % kGroup] * mean[1];
+    sum[i / kGroup][i % kGroup] += inverse * slope;
   }
-  store_row<kLanes>(dx.row(r), lane, n.cols, n.wide, before);
+}
+
+/// dx becomes, or is added to, the gradient.
+template <class Shape, class Real>
+__global__ void __launch_bounds__(Shape::kThreads)
+    norm_rows_backward(NormOfRows<Real> n, std::int64_t rows, PlainRows<const Real> x,
+                       PlainRows<const Real> dy, PlainRows<Real> dx, bool add) {
+  join_chain();
+  constexpr int kLanes = Shape::kLanes, kGroups = Shape::kGroups;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const std::int64_t r = row_of_thread<Shape>();
+  if (r >= rows) return;  // a whole warp
+
+  Real v[kGroups][kGroup], g[kGroups][kGroup], weight[kGroups][kGroup], sum[kGroups][kGroup];
+  const auto load = [&](bool wide) {
+    load_row<kLanes>(x.row(r), lane, n.cols, wide, v);
+    load_row<kLanes>(dy.row(r), lane, n.cols, wide, g);
+    load_row<kLanes>(RowPointer<const Real>{n.weight}, lane, n.cols, wide, weight);
+    load_row<kLanes>(dx.row(r), lane, add ? n.cols : 0, wide, sum);
+  };
+  n.wide ? load(true) : load(false);
+#pragma unroll
+  for (int i = 0; i < kGroups * kGroup; ++i) {
+    g[i / kGroup][i % kGroup] *= weight[i / kGroup][i % kGroup];
+  }
+  add_gradient<kLanes>(n, lane, v, g, sum);
+  store_row<kLanes>(dx.row(r), lane, n.cols, n.wide, sum);
+}
+
+/// d_message of the pairs of edges e <= r = rev(e). Normalised, the joined row of r is that of e
+/// with its halves exchanged, so that the gradients of both are added up before they go through.
+template <class Shape, class Real>
+__global__ void __launch_bounds__(Shape::kThreads)
+    joined_rows_backward(NormOfRows<Real> n, PairGradient<Real> pairs) {
+  join_chain();
+  constexpr int kLanes = Shape::kLanes, kGroups = Shape::kGroups;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const std::int64_t e = row_of_thread<Shape>();
+  if (e >= pairs.edges) return;  // a whole warp
+  const std::int64_t r = pairs.reverse[e];
+  if (r < e) return;  // likewise
+  const int half = n.cols / 2, written = r == e ? half : n.cols;
+
+  Real x[kGroups][kGroup], g[kGroups][kGroup], sum[kGroups][kGroup];
+  const auto load = [&](bool wide) {
+    Real other[kGroups][kGroup], weight[2][kGroups][kGroup];
+    load_row<kLanes>(joined(pairs.message, e, r, half), lane, n.cols, wide, x);
+    load_row<kLanes>(pairs.dy.row(e), lane, n.cols, wide, g);
+    load_row<kLanes>(swapped(pairs.dy.row(r).data, half), lane, n.cols, wide, other);
+    load_row<kLanes>(joined(pairs.before, e, r, half), lane, written, wide, sum);
+    load_row<kLanes>(RowPointer<const Real>{n.weight}, lane, n.cols, wide, weight[0]);
+    load_row<kLanes>(swapped(n.weight, half), lane, n.cols, wide, weight[1]);
+#pragma unroll
+    for (int i = 0; i < kGroups * kGroup; ++i) {
+      const int k = i / kGroup, j = i % kGroup;
+      g[k][j] = g[k][j] * weight[0][k][j] + other[k][j] * weight[1][k][j];
+    }
+  };
+  n.wide ? load(true) : load(false);
+  add_gradient<kLanes>(n, lane, x, g, sum);
+  store_row<kLanes>(joined(pairs.d_message, e, r, half), lane, written, n.wide, sum);
 }
 
 template <class Real, class Source>
@@ -198,18 +262,6 @@ void run(const char* what, const NormOfRows<Real>& n, const Source& x,
     using Shape = decltype(shape);
     launch(what, norm_rows<Shape, Real, Source>, divide_up(y.rows, Shape::kRows), Shape::kThreads,
            0, stream, n, y.rows, x, PlainRows<Real>(y));
-  });
-}
-
-template <class Real, class Source, class Target>
-void run_backward(const char* what, const NormOfRows<Real>& n, const Source& x,
-                  const Matrix<const Real, kDevice>& dy, const Matrix<const Real, kDevice>& old,
-                  const Target& dx, int added, cudaStream_t stream) {
-  with_shape(n.cols, [&](auto shape) {
-    using Shape = decltype(shape);
-    launch(what, norm_rows_backward<Shape, Real, Source, Target>, divide_up(dy.rows, Shape::kRows),
-           Shape::kThreads, 0, stream, n, dy.rows, x, PlainRows<const Real>(dy),
-           PlainRows<const Real>(old), dx, added);
   });
 }
 
@@ -224,9 +276,12 @@ void norm(const NormArgs<Real, kDevice>& a, cudaStream_t stream) {
 template <class Real>
 void norm_backward(const NormBackwardArgs<Real, kDevice>& a, cudaStream_t stream) {
   const NormOfRows<Real> n(a.norm, is_wide(a.x) && is_wide(a.dy) && is_wide(a.dx));
-  run_backward("norm, backward", n, PlainRows<const Real>(a.x), a.dy,
-               Matrix<const Real, kDevice>(a.dx), PlainRows<Real>(a.dx),
-               a.write == Write::add ? n.cols : 0, stream);
+  with_shape(n.cols, [&](auto shape) {
+    using Shape = decltype(shape);
+    launch("norm, backward", norm_rows_backward<Shape, Real>, divide_up(a.dy.rows, Shape::kRows),
+           Shape::kThreads, 0, stream, n, a.dy.rows, PlainRows<const Real>(a.x),
+           PlainRows<const Real>(a.dy), PlainRows<Real>(a.dx), a.write == Write::add);
+  });
 }
 
 template <class Real>
@@ -238,11 +293,13 @@ void combine(const CombineArgs<Real, kDevice>& a, cudaStream_t stream) {
 template <class Real>
 void combine_backward(const CombineBackwardArgs<Real, kDevice>& a, cudaStream_t stream) {
   const NormOfRows<Real> n(a.forward.norm, is_wide(a.forward.message) && is_wide(a.dy) &&
-                                               is_wide(a.before) && is_wide(a.d_self) &&
-                                               is_wide(a.d_reverse));
-  const JoinedRows<Real> x(a.forward);
-  const SplitRows<Real> dx{PlainRows<Real>(a.d_self), PlainRows<Real>(a.d_reverse), x.half};
-  run_backward("combine messages, backward", n, x, a.dy, a.before, dx, x.half, stream);
+                                               is_wide(a.before) && is_wide(a.d_message));
+  with_shape(n.cols, [&](auto shape) {
+    using Shape = decltype(shape);
+    launch("combine messages, backward", joined_rows_backward<Shape, Real>,
+           divide_up(a.dy.rows, Shape::kRows), Shape::kThreads, 0, stream, n,
+           PairGradient<Real>(a));
+  });
 }
 
 #define TRINE_INSTANTIATE(Real)                                                      \

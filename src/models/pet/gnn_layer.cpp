@@ -106,23 +106,16 @@ void combine_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& 
 
 template <class Real, MemSpace S>
 void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
-                      Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
                       const LayerTape<Real, S>& tape, Matrix<const Real, S> d_message,
-                      Matrix<Real, S> d_self, Matrix<Real, S> d_reverse) {
+                      Matrix<Real, S> d_joined) {
   // Its gradient takes its place.
   const auto dz = keeps_combinations(b.policy) ? tape.combine_pre : b.scratch.combine_pre;
-  const auto d_joined = b.scratch.pair[0];
   b.ops.linear_backward({.dy = d_message,
                          .weight = w.combine_out.get(),
                          .pre = {},
                          .dx = dz,
                          .through = {w.combine_in->activation(), dz}});
   b.ops.linear_backward({.dy = dz, .weight = w.combine_in.get(), .pre = {}, .dx = d_joined});
-  b.ops.combine_backward({{w.combine_norm.parameters(), all_edges, reverse, b.chunk.first_edge, {}},
-                          d_joined,
-                          d_message,
-                          d_self,
-                          d_reverse});
 }
 
 #define TRINE_INSTANTIATE(Real, S)                                                                \
@@ -138,9 +131,8 @@ void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>&
                                 Matrix<const Real, S>, Vector<const std::int64_t, S>,             \
                                 LayerTape<Real, S>&, Matrix<const Real, S>, Matrix<Real, S>);     \
   template void combine_backward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,        \
-                                 Matrix<const Real, S>, Vector<const std::int64_t, S>,            \
                                  const LayerTape<Real, S>&, Matrix<const Real, S>,                \
-                                 Matrix<Real, S>, Matrix<Real, S>);
+                                 Matrix<Real, S>);
 TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
 #undef TRINE_INSTANTIATE
 

@@ -40,12 +40,10 @@ template <class Real, MemSpace S>
 void restore_combination(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                          Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse);
 
-/// Gradient of the combination: d_self = d_message + what comes through the combination for the
-/// chunk's own e; d_reverse is for e_rev.
+/// Gradient of the combination up to its norm: d_joined (E, 2C) is that of LayerNorm([e ; e_rev]).
 template <class Real, MemSpace S>
 void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
-                      Matrix<const Real, S> all_edges, Vector<const std::int64_t, S> reverse,
                       const LayerTape<Real, S>& tape, Matrix<const Real, S> d_message,
-                      Matrix<Real, S> d_self, Matrix<Real, S> d_reverse);
+                      Matrix<Real, S> d_joined);
 
 }  // namespace trine::pet

@@ -233,11 +233,13 @@ void Network<Real, S>::Pass::combination_gradient(std::size_t layer) {
   const Matrix<const Real, S> edges(all_.edge[layer]);
   for_each_chunk(layer, policy_, [&](const auto& b, auto& tape) {
     restore_combination(b, w, edges, in_.reverse);
-    combine_backward(b, w, edges, in_.reverse, tape,
-                     Matrix<const Real, S>(edge_rows(all_.d_message, b.chunk)),
-                     edge_rows(all_.d_edge, b.chunk), edge_rows(all_.d_reverse, b.chunk));
+    combine_backward(b, w, tape, Matrix<const Real, S>(edge_rows(all_.d_message, b.chunk)),
+                     edge_rows(all_.d_joined, b.chunk));
   });
-  ops_.add_reversed({1, all_.d_edge, 1, all_.d_reverse, in_.reverse, all_.d_edge});
+  ops_.combine_backward({{w.combine_norm.parameters(), edges, in_.reverse, 0, {}},
+                         all_.d_joined,
+                         all_.d_message,
+                         all_.d_edge});
 }
 
 template <class Real, MemSpace S>

@@ -183,16 +183,16 @@ struct GlobalArrays {
   /// [G+1] (E, C) m that enters each GNN layer, and that leaves the last one. All are the same
   /// array, except with `layer`; the first layer does without, so that its own is the second's.
   std::vector<Matrix<Real, S>> message;
-  Matrix<Real, S> node;                    ///< (N, D) h, updated layer by layer
-  std::vector<Matrix<Real, S>> edge;       ///< [G] (E, C) what each GNN layer returns
-  std::vector<Matrix<Real, S>> node_in;    ///< [G] (N, D) with `layer`
-  Vector<Real, S> d_weight_mask;           ///< [E] dE/df through the attention masks
-  Vector<double, S> d_weight;              ///< [E] dE/df
-  Vector<Vec3, S> d_vector;                ///< [E] dE/dv through the embeddings
-  Matrix<Real, S> d_message;               ///< (E, C)
-  Matrix<Real, S> d_edge;                  ///< (E, C)
-  Matrix<Real, S> d_reverse;               ///< (E, C)
-  std::vector<Matrix<Real, S>> d_node;     ///< (N, D) one per readout layer
+  Matrix<Real, S> node;                  ///< (N, D) h, updated layer by layer
+  std::vector<Matrix<Real, S>> edge;     ///< [G] (E, C) what each GNN layer returns
+  std::vector<Matrix<Real, S>> node_in;  ///< [G] (N, D) with `layer`
+  Vector<Real, S> d_weight_mask;         ///< [E] dE/df through the attention masks
+  Vector<double, S> d_weight;            ///< [E] dE/df
+  Vector<Vec3, S> d_vector;              ///< [E] dE/dv through the embeddings
+  Matrix<Real, S> d_message;             ///< (E, C)
+  Matrix<Real, S> d_joined;              ///< (E, 2C) of LayerNorm([e ; e_rev]), feedforward
+  Matrix<Real, S> d_edge;                ///< (E, C), the first columns of d_joined if that is there
+  std::vector<Matrix<Real, S>> d_node;   ///< (N, D) one per readout layer
   std::vector<Matrix<Real, S>> d_readout;  ///< (E, C) one per readout layer, residual featurizer
 
   GlobalArrays(Arena<S>& arena, const PetConfig& c, std::int64_t atoms, std::int64_t edges,
@@ -203,22 +203,30 @@ struct GlobalArrays {
     const auto node_array = [&] { return arena.template matrix<Real>(atoms, c.d_node); };
     const bool layer = policy == TapePolicy::layer;
     const bool residual = c.featurizer == Featurizer::residual;
-    message.push_back(edge_array());
+    const bool joins = policy != TapePolicy::none && !residual;
+    if (joins) d_joined = arena.template matrix<Real>(edges, 2 * c.d_pet);
+    // The last message has been read before d_joined is written.
+    const auto last_message = [&] {
+      return joins ? Matrix<Real, S>(d_joined.data, edges, c.d_pet) : edge_array();
+    };
+    message.push_back(layer && c.num_gnn_layers > 1 ? edge_array() : last_message());
     for (std::int64_t l = 0; l < c.num_gnn_layers; ++l) {
       edge.push_back(edge_array());
       if (layer) node_in.push_back(node_array());
       // Nothing reads what the last layer of the residual featurizer would send.
       const bool own = layer && l > 0 && !(residual && l + 1 == c.num_gnn_layers);
-      message.push_back(own ? edge_array() : message.back());
+      if (!own) {
+        message.push_back(message.back());
+      } else {
+        message.push_back(l + 1 < c.num_gnn_layers ? edge_array() : last_message());
+      }
     }
     if (policy == TapePolicy::none) return;
     d_weight_mask = arena.template vector<Real>(edges);
     d_weight = arena.template vector<double>(edges);
     d_vector = arena.template vector<Vec3>(edges);
     d_message = edge_array();
-    d_edge = edge_array();
-    d_reverse =
-        message.back();  // the last message has been read before the first gradient is written
+    d_edge = joins ? d_joined.slice_cols(0, c.d_pet) : edge_array();
     for (std::int64_t r = 0; r < c.readout_layers(); ++r) {
       d_node.push_back(node_array());
       if (residual) d_readout.push_back(edge_array());
