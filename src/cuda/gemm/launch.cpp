@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "cuda/gemm/chained_launch.hpp"
 #include "cuda/gemm/device.hpp"
 #include "cuda/gemm/tensor_map.hpp"
 
@@ -89,19 +90,10 @@ CUtensorMap describe_pre(const EpilogueArgs& args) {
 void start(const Kernel& kernel, KernelFamily family, const Grid& grid, void** arguments,
            cudaStream_t stream) {
   // Hopper kernels set themselves up while the kernel before them ends (set_up).
-  std::array<cudaLaunchAttribute, 2> attributes{};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim = {static_cast<unsigned>(kernel.cluster), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(grid.blocks));
-  config.blockDim = dim3(static_cast<unsigned>(kernel.threads));
-  config.dynamicSmemBytes = kernel.shared_bytes;
-  config.stream = stream;
-  config.attrs = attributes.data();
-  config.numAttrs = family != KernelFamily::sm90 ? 0 : kernel.cluster > 1 ? 2 : 1;
-  check_cuda(cudaLaunchKernelExC(&config, kernel.function, arguments), "start a product");
+  const ChainedLaunch launch(
+      {grid.blocks, kernel.threads, kernel.shared_bytes, kernel.cluster > 1 ? kernel.cluster : 0},
+      family == KernelFamily::sm90, stream);
+  check_cuda(cudaLaunchKernelExC(launch.config(), kernel.function, arguments), "start a product");
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ void start_tiled_backward(const AttentionProblem<float>& problem, cudaStream_t s
     const int ranks = ranks_for(kernel, problem.heads);
     // Blocks that send to each other need a cluster, even if there is only one.
     start_in_chain("start the attention's gradient", kernel,
-                   {problem.atoms * ranks, Shape::kThreads, static_cast<std::size_t>(bytes),
-                    is_for_hopper(kernel) ? ranks : 0},
+                   {problem.atoms * ranks, Shape::kThreads, static_cast<std::size_t>(bytes), ranks},
                    stream, problem, ranks);
   });
 }

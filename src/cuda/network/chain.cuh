@@ -3,10 +3,7 @@
 // launch).
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include <cstdint>
-
+#include "cuda/gemm/chained_launch.hpp"
 #include "cuda/gemm/device.hpp"
 
 namespace trine::cuda {
@@ -26,32 +23,13 @@ bool is_for_hopper(void (*kernel)(Parameters...)) {
   return attributes.ptxVersion >= 90;
 }
 
-/// Blocks in x, of which each `cluster` form a cluster; 0: none do.
-struct ChainGrid {
-  std::int64_t blocks;
-  int threads;
-  std::size_t shared_bytes = 0;
-  int cluster = 0;
-};
-
 template <class... Parameters, class... Args>
 void start_in_chain(const char* what, void (*kernel)(Parameters...), const ChainGrid& grid,
                     cudaStream_t stream, const Args&... args) {
   // All kernels of a build are compiled for the same devices.
   static const bool hopper = is_for_hopper(kernel);
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim = {static_cast<unsigned>(grid.cluster), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(grid.blocks));
-  config.blockDim = dim3(static_cast<unsigned>(grid.threads));
-  config.dynamicSmemBytes = grid.shared_bytes;
-  config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = !hopper ? 0 : grid.cluster > 0 ? 2 : 1;
-  check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(args)...), what);
+  const ChainedLaunch launch(grid, hopper, stream);
+  check_cuda(cudaLaunchKernelEx(launch.config(), kernel, Parameters(args)...), what);
 }
 
 }  // namespace trine::cuda
