@@ -1,9 +1,5 @@
 #include "trine/structure_io.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <string_view>
 
@@ -14,6 +10,7 @@
 #include "atoms/structure_format.hpp"
 #include "atoms/structure_reader.hpp"
 #include "base/check.hpp"
+#include "base/open_file.hpp"
 
 namespace trine {
 namespace atoms {
@@ -65,11 +62,7 @@ std::vector<Structure> read_structures_from(std::istream& in, const std::string&
 
 std::vector<Structure> read_structures(const std::string& path, StructureFormat format) {
   if (path == "-") return atoms::read_structures_from(std::cin, "standard input", format);
-  check(!std::filesystem::is_directory(path), ErrorCode::bad_input,
-        "{}: is a directory (a file is needed), name a structure file in it", path);
-  std::ifstream file(path, std::ios::binary);
-  check(file.is_open(), ErrorCode::bad_input, "{}: cannot be opened ({}), check the path", path,
-        std::strerror(errno));
+  auto file = open_file(path, "name a structure file in it");
   return atoms::read_structures_from(file, path, format);
 }
 

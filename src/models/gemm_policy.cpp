@@ -1,15 +1,11 @@
 #include "trine/gemm_policy.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "base/check.hpp"
+#include "base/open_file.hpp"
 #include "ops/gemm_method.hpp"
 
 namespace trine {
@@ -20,12 +16,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kForm = R"(write {"default": "fp32", "sites": {...}})";
 
 Json read_json(const std::string& path) {
-  std::error_code ignored;
-  check(!std::filesystem::is_directory(path, ignored), ErrorCode::bad_input,
-        "{}: is a directory (a file is needed), name a policy file", path);
-  std::ifstream file(path, std::ios::binary);
-  check(file.is_open(), ErrorCode::bad_input, "{}: cannot be opened ({}), check the path", path,
-        std::strerror(errno));
+  auto file = open_file(path, "name a policy file");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
     return Json::parse(text);
