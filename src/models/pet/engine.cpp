@@ -211,6 +211,17 @@ void PetEngine<Real, S>::refuse_coincident_atoms(const HostBatch& batch,
        structure_name(structures[b], b), i - first + 1, j - first + 1, closest.distance);
 }
 
+/// From structures to edges, in an evaluation that began at `start`.
+template <class Real, MemSpace S>
+HostBatch PetEngine<Real, S>::prepare(std::span<const Structure> structures,
+                                      const DeviceArrays& given, Clock::time_point start) {
+  HostBatch batch = make_batch(model_, network_.conditioning(), structures);
+  load(batch, given);
+  find_edges(start);
+  refuse_coincident_atoms(batch, structures);
+  return batch;
+}
+
 template <class Real, MemSpace S>
 NetworkInput<Real, S> PetEngine<Real, S>::network_input() const {
   NetworkInput<Real, S> in{.offsets = g_.edges.offsets.const_view(),
@@ -304,10 +315,7 @@ std::vector<Result> PetEngine<Real, S>::evaluate(std::span<const Structure> stru
         options_.energy);
   const auto start = Clock::now();
   const auto device = ops_->use();
-  const HostBatch batch = make_batch(model_, network_.conditioning(), structures);
-  load(batch, {});
-  find_edges(start);
-  refuse_coincident_atoms(batch, structures);
+  const HostBatch batch = prepare(structures, {}, start);
   auto requested = predictions(options);
   const auto gradient = run_network(requested, options.gradients);
   if (options.gradients) {

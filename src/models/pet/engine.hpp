@@ -68,6 +68,8 @@ class PetEngine final : public Engine {
 
   AtomBatch<S> atoms() const;
   AdaptiveCutoffArgs<S> adaptive_args() const;
+  HostBatch prepare(std::span<const Structure> structures, const DeviceArrays& given,
+                    Clock::time_point start);
   void load(const HostBatch& batch, const DeviceArrays& given);
   void build_edges(Clock::time_point start);
   void find_edges(Clock::time_point start);

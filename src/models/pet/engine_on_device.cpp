@@ -87,11 +87,7 @@ void PetEngine<Real, S>::evaluate_on_device(std::span<const Structure> structure
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::compute_on_device(std::span<const Structure> structures,
                                            const DeviceArrays& arrays) {
-  const auto start = Clock::now();
-  const HostBatch batch = make_batch(model_, network_.conditioning(), structures);
-  load(batch, arrays);
-  find_edges(start);
-  refuse_coincident_atoms(batch, structures);
+  prepare(structures, arrays, Clock::now());
   auto requested = predictions({});
   const bool gradients = arrays.forces || arrays.strain_gradient;
   const auto gradient = run_network(requested, gradients);

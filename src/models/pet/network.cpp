@@ -142,7 +142,7 @@ class Network<Real, S>::Pass {
   TapePolicy policy_;
   double seed_;
   GlobalArrays<Real, S> all_;
-  std::vector<std::vector<LayerTape<Real, S>>> tapes_;  ///< [chunk][layer] with `keep`
+  std::vector<std::vector<LayerTape<Real, S>>> tapes_;  ///< [chunk][layer], where they are kept
 };
 
 template <class Real, MemSpace S>

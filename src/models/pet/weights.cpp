@@ -67,10 +67,15 @@ class Preparer {
     Table<T, S> t;
     t.rows = rows;
     t.cols = cols;
-    std::vector<T> rounded(v.size());
-    std::transform(v.begin(), v.end(), rounded.begin(), [](double x) { return static_cast<T>(x); });
-    trine::upload(rounded, t.values);
+    trine::upload(rounded<T>(v), t.values);
     return t;
+  }
+
+  template <class T>
+  static std::vector<T> rounded(const std::vector<double>& v) {
+    std::vector<T> r(v.size());
+    std::transform(v.begin(), v.end(), r.begin(), [](double x) { return static_cast<T>(x); });
+    return r;
   }
 
   GnnWeights<Real, S> gnn_layer(std::int64_t index) const;
@@ -157,22 +162,18 @@ Linear<Real, S> Preparer<Real, S>::fold_expansion(const std::string& site,
   const auto inner_bias = values(prefix + "attention.output_linear.bias");
   auto bias = values(prefix + "center_expansion.bias");
   add_product(w, cols, 0, cols, inner_bias.data(), 1, bias.data(), 1, rows);
-  std::vector<Real> folded(static_cast<std::size_t>(rows * cols));
+  std::vector<double> product(static_cast<std::size_t>(rows * cols));
 #pragma omp parallel for
   for (std::int64_t r = 0; r < rows; ++r) {
-    std::vector<double> row(static_cast<std::size_t>(cols));
+    double* row = product.data() + r * cols;
     for (std::int64_t k = 0; k < cols; ++k) {
       const double factor = w[static_cast<std::size_t>(r * cols + k)];
       const double* x = inner.data() + k * cols;
-      for (std::int64_t c = 0; c < cols; ++c) row[static_cast<std::size_t>(c)] += factor * x[c];
+      for (std::int64_t c = 0; c < cols; ++c) row[c] += factor * x[c];
     }
-    std::transform(row.begin(), row.end(), folded.begin() + r * cols,
-                   [](double x) { return static_cast<Real>(x); });
   }
-  std::vector<Real> rounded(bias.size());
-  std::transform(bias.begin(), bias.end(), rounded.begin(),
-                 [](double x) { return static_cast<Real>(x); });
-  return pack(site, {.weight = {folded.data(), rows, cols}, .bias = {rounded.data(), rows}});
+  const auto weight = rounded<Real>(product), shift = rounded<Real>(bias);
+  return pack(site, {.weight = {weight.data(), rows, cols}, .bias = {shift.data(), rows}});
 }
 
 template <class Real, MemSpace S>
