@@ -109,6 +109,7 @@ std::unique_ptr<Engine> make_engine(pet::ModelData data, [[maybe_unused]] int gp
 struct Model::Impl {
   ModelInfo info;
   EngineOptions options;
+  int gpu = -1;
   ProfilePtr profile;
   std::vector<GemmSite> sites;
   std::unique_ptr<Engine> engine;
@@ -122,6 +123,7 @@ Model Model::load(const std::string& path, const EngineOptions& requested) {
   auto impl = std::make_unique<Impl>();
   impl->options = with_defaults(requested);
   const int gpu = cuda_device_number(requested.device);
+  impl->gpu = gpu;
   impl->options.device = gpu < 0 ? "cpu" : fmt::format("cuda:{}", gpu);
   pet::ModelData data = read_model(path);
   impl->info = describe(path, data);
@@ -163,6 +165,13 @@ std::vector<Result> Model::evaluate(std::span<const Structure> structures,
 
 void Model::evaluate_on_device(std::span<const Structure> structures, const DeviceArrays& arrays) {
   impl_->engine->evaluate_on_device(structures, arrays);
+}
+
+int Model::gpu() const {
+  return impl_->gpu;
+}
+double Model::closest_distance() {
+  return impl_->engine->closest_distance();
 }
 
 ListStatistics Model::list_statistics() const {

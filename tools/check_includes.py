@@ -22,14 +22,15 @@ MAY_INCLUDE = {
     "src/tensor": {"trine", "base", "tensor"},
     "src/ops": {"trine", "base", "tensor", "ops"},
     "src/cpu": {"trine", "base", "tensor", "ops", "cpu"},
-    "src/cuda": {"trine", "base", "tensor", "ops", "cuda"},
+    "src/cuda": {"trine", "base", "tensor", "ops", "motion", "cuda"},
     "src/atoms": {"trine", "base", "tensor", "atoms"},
     "src/models": {"trine", "base", "tensor", "ops", "atoms", "models"},
-    "src/sim": {"trine", "base", "atoms", "sim"},
+    "src/motion": {"trine", "base", "tensor", "motion"},
+    "src/sim": {"trine", "base", "tensor", "atoms", "motion", "sim"},
     "apps": {"trine", "."},
     "bench": {"trine", "base", "tensor", "ops", "atoms", "backend.hpp", "."},
     "examples": {"trine", "."},
-    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "sim", "backend.hpp", "apps", "."},
+    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "motion", "sim", "backend.hpp", "apps", "."},
 }
 
 # Headers of other libraries (regular expression) -> folders that may include them.

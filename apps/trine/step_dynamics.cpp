@@ -14,7 +14,7 @@ namespace trine::app {
 namespace {
 
 double total_energy(const Dynamics& run) {
-  return run.potential_energy() + run.kinetic_energy();
+  return run.observables().conserved;
 }
 
 }  // namespace
@@ -22,12 +22,12 @@ double total_energy(const Dynamics& run) {
 DynamicsTiming time_dynamics(Model& model, const Structure& frame, int steps, int repeats) {
   const DynamicsOptions options;
   DynamicsTiming timing{.steps = steps, .time_step_fs = options.time_step};
-  Dynamics run(model, frame, options);
-  for (int step = 0; step < std::max(10, steps / 4); ++step) run.step();
+  Dynamics run(model, {frame}, options);
+  run.run(std::max(10, steps / 4));
   const double energy = total_energy(run);
   const std::int64_t searches = model.list_statistics().searches;
   const auto start = std::chrono::steady_clock::now();
-  for (int step = 0; step < steps; ++step) run.step();
+  run.run(steps);
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
   timing.step_ms = elapsed.count() / steps;
@@ -41,8 +41,7 @@ DynamicsTiming time_dynamics(Model& model, const Structure& frame, int steps, in
 
 std::string dynamics_text(const DynamicsTiming& t) {
   return fmt::format(
-      "molecular dynamics: {} steps of {} fs from 300 K on, integrated on the host: {} ms per "
-      "step\n"
+      "molecular dynamics: {} steps of {} fs from 300 K on: {} ms per step\n"
       "  {} of an evaluation where the run ended ({} ms), {} of one without its list ({} ms)\n"
       "  {} of the steps searched for pairs; energy drift {:+.3g} meV per atom\n",
       t.steps, t.time_step_fs, fixed(t.step_ms, 3), fixed(t.step_ms / t.evaluation_ms, 3),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trine/gemm_policy.hpp"
+#include "trine/potential.hpp"
 #include "trine/structure.hpp"
 
 namespace trine {
@@ -49,21 +50,6 @@ struct EvaluateOptions {
   bool direct = false;               ///< direct force and stress heads, where the model has them
   bool uncertainty = false;          ///< LLPR uncertainty and ensemble; error if the model has none
   bool last_layer_features = false;  ///< features of the energy head
-};
-
-/// Where positions come from and results go to when nothing passes through the host: arrays of the
-/// caller in the memory of the model's device, which for a CPU is the host's. Dense and row by row.
-/// N atoms of all B structures, end to end in the order of the call. A null pointer is not given or
-/// not wanted.
-struct DeviceArrays {
-  const double* positions = nullptr;  ///< (N, 3) Angstrom; null: the structures' own
-  const double* cells = nullptr;      ///< (B, 3, 3) rows are lattice vectors; null: their own
-  double* energy = nullptr;           ///< [B] out, eV, `Result::energy`
-  double* energies = nullptr;         ///< [N] out, eV
-  double* forces = nullptr;           ///< (N, 3) out, eV/Angstrom
-  double* strain_gradient = nullptr;  ///< (B, 3, 3) out, eV
-  /// A cudaStream_t of the model's GPU; null is the legacy default stream. Of a CPU: null.
-  void* stream = nullptr;
 };
 
 /// Of the neighbour lists up to now.
@@ -160,7 +146,7 @@ ModelInfo read_model_info(const std::string& path);
 std::string file_sha256(const std::string& path);
 
 /// A checkpoint made ready to run. Movable, not copyable; one call at a time per object.
-class Model {
+class Model final : public Potential {
  public:
   /// Loads `path`: a metatrain checkpoint (PET formats 1 to 16, plain or LLPR-wrapped), or
   /// `synthetic:xs|s|s32|m|l` for random weights of a published size.
@@ -170,7 +156,7 @@ class Model {
 
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
-  ~Model();
+  ~Model() override;
 
   const ModelInfo& info() const;
   const EngineOptions& options() const;  ///< with defaults filled in
@@ -196,7 +182,11 @@ class Model {
   /// what `evaluate` throws, atoms at the same place and positions that are not finite included,
   /// and `Error(usage)` for arrays that the device cannot reach. Energies and forces that are not
   /// finite are no error here: nobody looks at them.
-  void evaluate_on_device(std::span<const Structure> structures, const DeviceArrays& arrays);
+  void evaluate_on_device(std::span<const Structure> structures,
+                          const DeviceArrays& arrays) override;
+
+  int gpu() const override;
+  double closest_distance() override;
 
   ListStatistics list_statistics() const;
 

@@ -16,6 +16,7 @@ class Engine {
                                        const EvaluateOptions& options) = 0;
   virtual void evaluate_on_device(std::span<const Structure> structures,
                                   const DeviceArrays& arrays) = 0;
+  virtual double closest_distance() const = 0;  ///< `Potential::closest_distance`
   virtual ListStatistics list_statistics() const = 0;
   virtual std::string device() const = 0;
   virtual MemoryPlan memory_plan() const = 0;

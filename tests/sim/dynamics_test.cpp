@@ -1,63 +1,73 @@
 #include "trine/dynamics.hpp"
 
-#include <numeric>
+#include <fmt/format.h>
 
+#include "models/test_options.hpp"
+#include "motion/units.hpp"
 #include "reference.hpp"
-#include "sim/velocity_verlet.hpp"
+#include "sim/harmonic_crystal.hpp"
 #include "trine/error.hpp"
 
 namespace trine::test {
 namespace {
 
 Model load() {
-  EngineOptions options;
-  options.device = "cpu";
+  EngineOptions options = test_options();
   options.precision = Precision::fp64;
   options.threads = 1;
   return Model::load(model_path("trine-mini"), options);
 }
 
-double total_energy(const Dynamics& run) {
-  return run.potential_energy() + run.kinetic_energy();
+Structure one_atom(Vec3 position, Vec3 velocity) {
+  Structure s;
+  s.species = {1};
+  s.positions = {position};
+  s.extra_columns = {{"masses", 'R', 1, {"1"}}, {"velocities", 'R', 3, {}}};
+  for (const double x : velocity) s.extra_columns[1].tokens.push_back(std::to_string(x));
+  return s;
 }
 
-/// 1 eV/Angstrom on 1 amu for 1 fs: 9.6485e-3 Angstrom/fs, and energies that go with it.
-TEST(VelocityVerlet, Units) {
-  const std::vector<Vec3> force = {{1, 0, -2}};
-  const std::vector<double> mass = {1};
-  std::vector<Vec3> v = {{0, 1, 0}}, r = {{5, 5, 5}};
-  sim::kick(force, mass, 1, v);
-  EXPECT_NEAR(v[0][0], 9.64853321e-3, 1e-11);
-  EXPECT_NEAR(v[0][1], 1, 0);
-  EXPECT_NEAR(v[0][2], -2 * 9.64853321e-3, 2e-11);
-  sim::drift(v, 2, r);
-  EXPECT_EQ(r[0][1], 7);
-  // m v^2 / 2 of 1 amu at 1 Angstrom/fs = 1e5 m/s, in eV.
-  EXPECT_NEAR(sim::kinetic_energy(std::vector<Vec3>{{0, 1, 0}}, mass), 51.8213, 1e-4);
+/// A spring of 1 eV/Angstrom^2 pulls 1 amu from 1 Angstrom away: 9.6485e-3 Angstrom/fs^2.
+TEST(DynamicsRun, Units) {
+  HarmonicCrystal spring(one_atom({0, 0, 0}, {0, 0, 0}), 1);
+  Dynamics run(spring, {one_atom({1, 0, 0}, {0, 0.05, 0})},
+               {.time_step = 0.01, .zero_momentum = false, .min_distance = 0});
+  EXPECT_NEAR(run.observables().kinetic, 0.0025 * 51.8213, 1e-6);  // m v^2 / 2
+  EXPECT_NEAR(run.observables().potential, 0.5, 1e-12);
+  run.run(1);
+  EXPECT_NEAR(run.velocities()[0][0], -9.64853321e-5, 1e-10);
+  EXPECT_NEAR(run.structure().positions[0][1], 0.0005, 1e-9);
+  EXPECT_NEAR(run.observables().time, 0.01, 1e-15);
 }
 
-TEST(ThermalVelocities, HaveTheirTemperature) {
-  const std::size_t atoms = 30'000;
-  for (const double mass : {1.008, 195.08}) {
-    const std::vector<double> masses(atoms, mass);
-    const auto v = sim::thermal_velocities(masses, 300, 7);
-    const double temperature =
-        2 * sim::kinetic_energy(v, masses) / (3 * static_cast<double>(atoms) * sim::kBoltzmann);
-    EXPECT_NEAR(temperature, 300, 5 * 300 * std::sqrt(2.0 / (3 * static_cast<double>(atoms))));
+TEST(DynamicsRun, DrawsVelocitiesOfATemperature) {
+  Structure gas;
+  gas.species.assign(30'000, 1);
+  for (std::size_t i = 0; i < 15'000; ++i) gas.species[i] = 78;
+  gas.positions.resize(30'000);
+  HarmonicCrystal none(gas, 0);
+  Dynamics run(none, {gas}, {.seed = 7});
+  EXPECT_NEAR(run.observables().temperature, 300, 5 * 300 * std::sqrt(2.0 / 90'000));
+  const auto v = run.velocities();
+  for (const std::size_t first : {0, 15'000}) {
+    double square = 0;
+    for (std::size_t i = first; i < first + 15'000; ++i) {
+      for (const double x : v[i]) square += x * x;
+    }
+    const double mass = first == 0 ? 195.084 : 1.008;
+    const double temperature = square * mass / motion::kAcceleration / 45'000 / motion::kBoltzmann;
+    EXPECT_NEAR(temperature, 300, 5 * 300 * std::sqrt(2.0 / 45'000));
   }
-  EXPECT_EQ(sim::thermal_velocities(std::vector<double>{1}, 300, 7)[0],
-            sim::thermal_velocities(std::vector<double>{1, 2}, 300, 7)[0]);
 }
 
 /// Root of the mean square of the total energy's change, at the same 12 times for every step.
 double energy_error(Model& model, int steps_per_time) {
-  const DynamicsOptions options{.time_step = 0.2 / steps_per_time};
-  Dynamics run(model, reference_structure("h2o"), options);
-  const double start = total_energy(run);
+  Dynamics run(model, {reference_structure("h2o")}, {.time_step = 0.2 / steps_per_time});
+  const double start = run.observables().conserved;
   double squares = 0;
   for (int time = 0; time < 12; ++time) {
-    for (int step = 0; step < steps_per_time; ++step) run.step();
-    squares += std::pow(total_energy(run) - start, 2);
+    run.run(steps_per_time);
+    squares += std::pow(run.observables().conserved - start, 2);
   }
   return std::sqrt(squares / 12);
 }
@@ -72,35 +82,109 @@ TEST(DynamicsRun, HalfTheTimeStepQuartersTheErrorOfTheEnergy) {
 TEST(DynamicsRun, KeepsMomentumAndRepeatsItself) {
   Model model = load();
   const Structure start = reference_structure("h2o");
-  Dynamics run(model, start), again(model, start);
-  const auto momentum = [&](std::size_t c) {
-    const double masses[] = {15.999, 1.008, 1.008};
-    double sum = 0;
-    for (std::size_t i = 0; i < 3; ++i) sum += masses[i] * run.velocities()[i][c];
-    return sum;
-  };
+  Dynamics run(model, {start}), again(model, {start});
   ASSERT_EQ(start.species, (std::vector<int>{8, 1, 1}));
-  const Vec3 before = {momentum(0), momentum(1), momentum(2)};
-  for (int step = 0; step < 20; ++step) run.step();
-  for (int step = 0; step < 20; ++step) again.step();
-  for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(momentum(c), before[c], 1e-12);
+  run.run(20);
+  for (int step = 0; step < 20; ++step) again.run(1);
+  const double masses[] = {15.999, 1.008, 1.008};
+  for (std::size_t c = 0; c < 3; ++c) {
+    double momentum = 0;
+    for (std::size_t i = 0; i < 3; ++i) momentum += masses[i] * run.velocities()[i][c];
+    EXPECT_NEAR(momentum, 0, 1e-12);
+  }
   EXPECT_EQ(run.structure().positions, again.structure().positions);
   EXPECT_NE(run.structure().positions, start.positions);
 }
 
-TEST(DynamicsRun, RefusesWhatMakesNoSense) {
+/// A run with all velocities turned round goes back to where it came from.
+TEST(DynamicsRun, IsReversible) {
   Model model = load();
-  Structure s = reference_structure("h2o");
-  EXPECT_THROW(Dynamics(model, s, {.time_step = 0}), Error);
-  EXPECT_THROW(Dynamics(model, s, {.temperature = std::nan("")}), Error);
-  s.species[1] = 43;
-  try {
-    const Dynamics run(model, s);
-    FAIL() << "accepted";
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("atom 2 is Tc, which has no standard"), std::string::npos)
-        << e.what();
+  Structure start = reference_structure("h2o");
+  Dynamics there(model, {start}, {.zero_momentum = false});
+  there.run(50);
+  Structure turned = there.structure();
+  turned.extra_columns.push_back({"velocities", 'R', 3, {}});
+  for (const Vec3& v : there.velocities()) {
+    for (const double x : v) turned.extra_columns.back().tokens.push_back(fmt::format("{}", -x));
   }
+  Dynamics back(model, {turned}, {.zero_momentum = false});
+  back.run(50);
+  const auto end = back.structure().positions;
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(end[i][c], start.positions[i][c], 1e-10);
+  }
+}
+
+TEST(DynamicsRun, SystemsBesideEachOtherRunAsAlone) {
+  Model model = load();
+  const std::vector<Structure> both = {reference_structure("h2o"), reference_structure("fe_bcc2")};
+  for (const Ensemble ensemble : {Ensemble::nve, Ensemble::nvt_langevin}) {
+    Dynamics together(model, both, {.ensemble = ensemble, .seed = 5});
+    together.run(4);
+    for (std::size_t k = 0; k < 2; ++k) {
+      Dynamics alone(model, {both[k]}, {.ensemble = ensemble, .seed = 5 + k});
+      alone.run(4);
+      EXPECT_EQ(together.structure(k).positions, alone.structure().positions);
+      EXPECT_EQ(together.velocities(k), alone.velocities());
+      EXPECT_EQ(together.observables(k).conserved, alone.observables().conserved);
+    }
+  }
+}
+
+TEST(DynamicsRun, HoldsAtoms) {
+  Model model = load();
+  Structure start = reference_structure("h2o");
+  start.extra_columns.push_back({"move_mask", 'L', 1, {"F", "T", "T"}});
+  Dynamics run(model, {start}, {.ensemble = Ensemble::nvt_langevin});
+  run.run(10);
+  EXPECT_EQ(run.structure().positions[0], start.positions[0]);
+  EXPECT_EQ(run.velocities()[0], Vec3{});
+  EXPECT_NE(run.structure().positions[1], start.positions[1]);
+}
+
+TEST(DynamicsRun, GoesBackToTheLastGoodStateWhenItExplodes) {
+  const Structure rest = one_atom({0, 0, 0}, {0, 0, 0});
+  HarmonicCrystal spring(rest, 100);
+  // Unstable: the time step is longer than twice the inverse frequency.
+  Dynamics run(spring, {one_atom({0.1, 0, 0}, {0, 0, 0})},
+               {.time_step = 5, .zero_momentum = false, .check_every = 2});
+  try {
+    run.run(100'000);
+    FAIL() << "ran on";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::bad_input);
+    EXPECT_NE(std::string(e.what()).find("use a smaller time step"), std::string::npos);
+  }
+  EXPECT_LT(run.observables().temperature, run.options().max_temperature);
+  EXPECT_EQ(run.steps_done() % 2, 0);
+  EXPECT_EQ(run.observables().step, run.steps_done());
+}
+
+void expect_refused(Structure s, const DynamicsOptions& options, const std::string& reason) {
+  HarmonicCrystal none(s, 0);
+  try {
+    const Dynamics run(none, {std::move(s)}, options);
+    FAIL() << "accepted: " << reason;
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::bad_input);
+    EXPECT_NE(std::string(e.what()).find(reason), std::string::npos) << e.what();
+  }
+}
+
+TEST(DynamicsRun, RefusesWhatMakesNoSense) {
+  const Structure s = reference_structure("h2o");
+  expect_refused(s, {.time_step = 0}, "a time step in fs of 0");
+  expect_refused(s, {.temperature = std::nan("")}, "a temperature in K of nan");
+  Structure t = s;
+  t.species[1] = 43;
+  expect_refused(t, {}, "atom 2 is Tc, which has no standard");
+  t = s;
+  t.extra_columns.push_back({"masses", 'R', 1, {"1", "0", "1"}});
+  expect_refused(t, {}, "atom 2 has a mass of 0 amu");
+  t.extra_columns.back() = {"velocities", 'R', 3, {"1", "1", "1", "1", "x", "1", "1", "1", "1"}};
+  expect_refused(t, {}, "atom 2 has velocities 'x'");
+  t.extra_columns.back() = {"move_mask", 'S', 1, {"T", "T", "maybe"}};
+  expect_refused(t, {}, "atom 3 has move_mask 'maybe'");
 }
 
 }  // namespace

@@ -194,10 +194,11 @@ void PetEngine<Real, S>::build_edges(Clock::time_point start) {
 
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::refuse_coincident_atoms(const HostBatch& batch,
-                                                 std::span<const Structure> structures) const {
+                                                 std::span<const Structure> structures) {
   // It has arrived: the host knows how many edges there are, which was found out later.
   const ClosestPair closest = answers_.closest.values().front();
-  if (closest.distance >= kCoincident) return;
+  closest_ = closest.distance;
+  if (closest_ >= kCoincident) return;
   const auto offsets = download(g_.list.offsets.const_view());
   const auto i =
       std::upper_bound(offsets.begin(), offsets.end(), closest.pair) - offsets.begin() - 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -30,6 +31,7 @@ class PetEngine final : public Engine {
                                const EvaluateOptions& options) override;
   void evaluate_on_device(std::span<const Structure> structures,
                           const DeviceArrays& arrays) override;
+  double closest_distance() const override { return closest_; }
   ListStatistics list_statistics() const override { return {list_seconds_, g_.list.searches}; }
   std::string device() const override { return ops_->description(); }
   MemoryPlan memory_plan() const override;
@@ -73,7 +75,7 @@ class PetEngine final : public Engine {
   void load(const HostBatch& batch, const DeviceArrays& given);
   void build_edges(Clock::time_point start);
   void find_edges(Clock::time_point start);
-  void refuse_coincident_atoms(const HostBatch& batch, std::span<const Structure> structures) const;
+  void refuse_coincident_atoms(const HostBatch& batch, std::span<const Structure> structures);
   NetworkInput<Real, S> network_input() const;
   std::vector<Prediction<Real, S>> predictions(const EvaluateOptions& options);
   NetworkGradient<S> run_network(std::vector<Prediction<Real, S>>& predictions, bool gradient);
@@ -102,6 +104,7 @@ class PetEngine final : public Engine {
   Geometry g_;
   Answers answers_;
   double list_seconds_ = 0;
+  double closest_ = std::numeric_limits<double>::infinity();  ///< Angstrom, last evaluation
   std::int64_t base_ = 0;  ///< bytes of the device in use when the engine had been made
 };
 

@@ -1,0 +1,44 @@
+// A run on a device: what `Dynamics` does, for one memory space.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "sim/system_state.hpp"
+#include "trine/dynamics.hpp"
+
+namespace trine::sim {
+
+/// Everything of a run that goes on: what a file of it holds.
+struct RunState {
+  DynamicsOptions options;
+  std::int64_t steps_done = 0;
+  std::vector<SystemState> systems;
+};
+
+/// Sums over the atoms of one system.
+struct Sums {
+  std::array<double, 6> kinetic{};  ///< m v v^T, eV: xx, yy, zz, yz, xz, xy
+  double conserved_part = 0;        ///< eV, beside potential and kinetic energy
+};
+
+class Run {
+ public:
+  virtual ~Run() = default;
+  /// `Dynamics::run`.
+  virtual void advance(std::int64_t steps) = 0;
+  virtual std::int64_t steps_done() const = 0;
+  /// These wait for the device.
+  virtual std::vector<SystemState> systems() const = 0;
+  virtual std::vector<Sums> sums() = 0;
+};
+
+/// On the device of the potential. A new run begins with the forces of where the atoms are, another
+/// goes on with those that the state has.
+std::unique_ptr<Run> make_run(Potential& potential, RunState state, bool is_new);
+
+/// Degrees of freedom of a system in a run.
+double degrees_of_freedom(const SystemState& system, const DynamicsOptions& options);
+
+}  // namespace trine::sim
