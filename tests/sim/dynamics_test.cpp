@@ -160,6 +160,22 @@ TEST(DynamicsRun, GoesBackToTheLastGoodStateWhenItExplodes) {
   EXPECT_EQ(run.observables().step, run.steps_done());
 }
 
+/// The arithmetic of runs is the same on a GPU, and so are random numbers.
+TEST(DynamicsRun, GivesTheBitsOfTheHost) {
+  Structure s = reference_structure("fe_bcc2");
+  HarmonicCrystal crystal(s, 5);
+  OnTestDevice on_device(crystal);
+  for (const Ensemble ensemble : {Ensemble::nve, Ensemble::nvt_langevin}) {
+    const DynamicsOptions options{.ensemble = ensemble, .seed = 3};
+    Dynamics here(crystal, {s, s}, options), there(on_device, {s, s}, options);
+    here.run(50);
+    there.run(50);
+    EXPECT_EQ(here.structure(1).positions, there.structure(1).positions);
+    EXPECT_EQ(here.velocities(1), there.velocities(1));
+    EXPECT_NE(here.velocities(0), here.velocities(1));
+  }
+}
+
 void expect_refused(Structure s, const DynamicsOptions& options, const std::string& reason) {
   HarmonicCrystal none(s, 0);
   try {
