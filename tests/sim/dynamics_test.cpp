@@ -6,6 +6,7 @@
 #include "motion/units.hpp"
 #include "reference.hpp"
 #include "sim/harmonic_crystal.hpp"
+#include "sim/on_test_device.hpp"
 #include "trine/error.hpp"
 
 namespace trine::test {
