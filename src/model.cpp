@@ -174,6 +174,14 @@ double Model::closest_distance() {
   return impl_->engine->closest_distance();
 }
 
+void Model::evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
+                           int* halted) {
+  impl_->engine->evaluate_ahead(structures, arrays, halted);
+}
+std::int64_t Model::ahead_version() const {
+  return impl_->engine->ahead_version();
+}
+
 ListStatistics Model::list_statistics() const {
   return impl_->engine->list_statistics();
 }

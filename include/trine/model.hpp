@@ -188,6 +188,34 @@ class Model final : public Potential {
   int gpu() const override;
   double closest_distance() override;
 
+  /// The same without the host: it neither waits nor reads anything, but takes for granted that the
+  /// neighbour list kept of the atoms still holds, and that pairs and edges fit into the arrays
+  /// that the last call has left. The device looks whether they do. Where not, it sets *halted to 1
+  /// and what is written to the arrays has no meaning: make the same call of evaluate_on_device,
+  /// which renews what was outgrown. What halts: an atom that has moved by more than half of the
+  /// list's skin or to no finite place, a cell that is not bit for bit that of the list, atoms at
+  /// the same place, too many pairs or edges, and *halted itself when it is 1 before. A call that
+  /// does not halt writes the bits of evaluate_on_device.
+  ///
+  /// `halted` is on the device, like `arrays.positions`, which must be given. The call before must
+  /// have been evaluate_on_device, or evaluate_ahead, of the same atoms, with cells from the same
+  /// side, and with gradients if this one wants any: see `can_evaluate_ahead`; otherwise
+  /// `Error(usage)`.
+  ///
+  /// The stream may be recording a graph, of which all of the call becomes a part, together with
+  /// what the caller does before and behind it. See `ahead_version` for how long that recording is
+  /// good. Before another call of the model its replays must have ended, unless that call comes
+  /// behind them on the same `arrays.stream`.
+  ///
+  /// On a CPU: evaluate_on_device, which never halts.
+  void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
+                      int* halted) override;
+
+  /// On a GPU it takes two or three calls of evaluate_on_device for the same atoms, until there is
+  /// a list to keep. 0 after other calls of the model, with ZBL repulsion, where operations are
+  /// timed, and where memory makes atoms go through the network in parts.
+  std::int64_t ahead_version() const override;
+
   ListStatistics list_statistics() const;
 
   /// Where the memory goes: `peak` is what the device will have in use.

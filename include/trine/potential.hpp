@@ -37,8 +37,21 @@ class Potential {
   /// Evaluates many structures in one pass, from arrays to arrays, see `Model::evaluate_on_device`.
   virtual void evaluate_on_device(std::span<const Structure> structures,
                                   const DeviceArrays& arrays) = 0;
+  /// The same without the host, see `Model::evaluate_ahead`. Potentials that cannot do that, which
+  /// say so by `ahead_version`, make the ordinary evaluation and never halt.
+  virtual void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
+                              int* halted) {
+    static_cast<void>(halted);
+    evaluate_on_device(structures, arrays);
+  }
+  /// 0 where `evaluate_ahead` cannot do without the host, for now or at all. Otherwise a number
+  /// that changes when recordings of it have to be made again, because atoms, numbers of rows or
+  /// the place of arrays are others.
+  virtual std::int64_t ahead_version() const { return 0; }
+  bool can_evaluate_ahead() const { return ahead_version() != 0; }
   /// The smallest distance of two atoms in the last evaluation, periodic images included, Angstrom;
-  /// infinite where the potential does not know. Waits for a GPU.
+  /// infinite where the potential does not know. Waits for a GPU, but not for streams of the
+  /// caller, on which recorded evaluations must have ended.
   virtual double closest_distance() { return std::numeric_limits<double>::infinity(); }
 
  protected:

@@ -119,7 +119,7 @@ void select_edges(const Args& args, int threads) {
   for (std::int64_t i = 0; i < atoms; ++i) edges.offsets[i + 1] += edges.offsets[i];
 
   const std::int64_t total = edges.offsets[atoms];
-  resize(edges, (total + args.granule - 1) / args.granule * args.granule);
+  resize(edges, args.rows_for(total));
   fill_up(edges, total);
   parallel(
       threads, atoms, [&](std::int64_t i, int) { fill_row(args, i); }, kGrain);

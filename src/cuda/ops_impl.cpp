@@ -67,12 +67,20 @@ class OpsImpl final : public Ops<Real, kDevice> {
     return list_.growth(pairs, cutoff);
   }
 
+  bool keeps_list(std::int64_t atoms, std::int64_t structures, double cutoff) const override {
+    return list_.keeps(atoms, structures, cutoff);
+  }
+  std::int64_t count_of_frees() const override { return cuda::count_of_frees(); }
+
   std::shared_ptr<void> use() override { return std::make_shared<Use>(device_, stream_); }
 
   void wait() override { check_cuda(cudaStreamSynchronize(stream_), "wait for the device"); }
 
   void start_after(void* stream) override { order_.put_after(stream_, callers_stream(stream)); }
   void finish_before(void* stream) override { order_.put_after(callers_stream(stream), stream_); }
+  void check_not_recording(void* stream) const override {
+    cuda::check_not_recording(callers_stream(stream));
+  }
   void check_memory(const void* memory, const char* name) const override {
     cuda::check_memory(memory, name, device_);
   }

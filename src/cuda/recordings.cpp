@@ -1,9 +1,10 @@
 #include "cuda/recordings.hpp"
 
 #include <algorithm>
-#include <utility>
 
+#include "cuda/capture.hpp"
 #include "cuda/gemm/device.hpp"
+#include "cuda/memory/callers.hpp"
 #include "cuda/memory/device_memory.hpp"
 
 namespace trine::cuda {
@@ -11,34 +12,6 @@ namespace {
 
 /// Sizes that alternate from step to step; a graph of a few hundred kernels takes about a megabyte.
 constexpr std::size_t kMost = 16;
-
-/// Ends the capture of a stream even when something throws in between.
-class Capture {
- public:
-  explicit Capture(cudaStream_t stream) : stream_(stream) {
-    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "record work");
-  }
-  ~Capture() {
-    cudaGraph_t graph = nullptr;
-    if (stream_) cudaStreamEndCapture(stream_, &graph);
-    if (graph) cudaGraphDestroy(graph);
-  }
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
-
-  cudaGraphExec_t finish() {
-    cudaGraph_t graph = nullptr;
-    check_cuda(cudaStreamEndCapture(std::exchange(stream_, nullptr), &graph), "record work");
-    cudaGraphExec_t made = nullptr;
-    const auto status = cudaGraphInstantiate(&made, graph, 0);
-    cudaGraphDestroy(graph);
-    check_cuda(status, "prepare recorded work");
-    return made;
-  }
-
- private:
-  cudaStream_t stream_;
-};
 
 }  // namespace
 
@@ -56,11 +29,12 @@ void Recordings::clear() {
 cudaGraphExec_t Recordings::record(const std::function<void()>& work, cudaStream_t stream) {
   Capture capture(stream);
   work();
-  return capture.finish();
+  return capture.finish().instantiate();
 }
 
 void Recordings::run(std::span<const std::int64_t> key, const std::function<void()>& work,
                      cudaStream_t stream) {
+  if (is_recording(stream)) return work();
   if (count_of_frees() != frees_) {
     clear();
     frees_ = count_of_frees();

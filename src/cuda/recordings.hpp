@@ -13,7 +13,8 @@ namespace trine::cuda {
 
 /// Graphs by key. The first time a key comes its work is done as it is, which lets everything that
 /// grows on demand grow; the second time it is recorded; from then on the recording is started.
-/// Recordings are dropped when device memory has been freed, since they may have used it.
+/// Recordings are dropped when device memory has been freed, since they may have used it. While a
+/// caller records the stream, work becomes part of that recording.
 class Recordings {
  public:
   Recordings() = default;

@@ -16,7 +16,10 @@ class Engine {
                                        const EvaluateOptions& options) = 0;
   virtual void evaluate_on_device(std::span<const Structure> structures,
                                   const DeviceArrays& arrays) = 0;
-  virtual double closest_distance() const = 0;  ///< `Potential::closest_distance`
+  virtual double closest_distance() = 0;  ///< `Potential::closest_distance`
+  virtual void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
+                              int* halted) = 0;
+  virtual std::int64_t ahead_version() const = 0;
   virtual ListStatistics list_statistics() const = 0;
   virtual std::string device() const = 0;
   virtual MemoryPlan memory_plan() const = 0;

@@ -19,7 +19,8 @@ struct ClosestPair {
   std::int64_t pair = -1;                                     ///< -1: the list is empty
 };
 
-/// v and |v| of every pair of a list.
+/// v and |v| of every pair of a list. With `halted`, which only a GPU has, *halted becomes 1 where
+/// the closest pair is closer than `least`.
 template <MemSpace S>
 struct PairGeometryArgs {
   AtomBatch<S> atoms;
@@ -27,6 +28,8 @@ struct PairGeometryArgs {
   Vector<Vec3, S> vector;               ///< [L] out, Angstrom
   Vector<double, S> distance;           ///< [L] out, |v| + 1e-15
   Vector<ClosestPair, S> closest = {};  ///< [1] out, or empty
+  double least = 0;                     ///< Angstrom
+  int* halted = nullptr;                ///< [1] out, or null
 };
 
 /// Adaptive cutoff radius R_i of every atom (pet-spec 2.3 "solver", 2.4 "grid").
@@ -71,6 +74,11 @@ struct Edges {
 
 /// Keeps pairs with distance <= c_ij = (R_i + R_j)/2, or <= cutoff when `radius` is empty, and
 /// finds each edge's reverse by exact key. Throws `Error(bad_input)` if a partner is missing.
+///
+/// With `halted`, which only a GPU has, the host neither waits nor learns anything, and no memory
+/// is taken: arrays have `rows` rows, as after the call before. Where edges do not fit, where a
+/// partner is missing, or where *halted is 1 already, the device sets *halted to 1 and there are no
+/// edges.
 template <MemSpace S>
 struct SelectEdgesArgs {
   const NeighborList<S>* list = nullptr;
@@ -79,6 +87,16 @@ struct SelectEdgesArgs {
   double cutoff = 0;                 ///< fixed cutoff, Angstrom
   Edges<S>* edges = nullptr;
   std::int64_t granule = 1;  ///< arrays are filled up to a multiple of so many rows
+  /// Rows of the call before if it was for such atoms, a multiple of the granule: there will be as
+  /// many if that leaves less than one and a half granules behind the edges, so that a number of
+  /// edges about a multiple does not change them again and again.
+  std::int64_t rows = 0;
+  int* halted = nullptr;  ///< [1] in and out
+
+  std::int64_t rows_for(std::int64_t count) const {
+    if (count <= rows && rows - count < granule + granule / 2) return rows;
+    return (count + granule - 1) / granule * granule;
+  }
 };
 
 /// Smooth cutoff f(d; c, width) of every edge and its derivative with respect to d

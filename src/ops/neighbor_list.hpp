@@ -1,6 +1,7 @@
 // Contract: all directed pairs within a cutoff.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -35,16 +36,25 @@ struct NeighborList {
   /// How often pairs were searched for, instead of taken from what is known of atoms that have
   /// moved little. Counted up by whoever fills the list.
   std::int64_t searches = 0;
+
+  /// Pairs that find room without new memory.
+  std::int64_t room() const { return std::min(neighbor.capacity(), shift.capacity()); }
 };
 
 /// Finds every pair with |v| <= cutoff: all periodic images, self-images (i, i, shift != 0)
 /// included, (i, i, 0) never. Any cell shape and periodicity; rows of open directions are ignored.
 /// O(N).
+///
+/// With `halted` the host neither waits nor learns anything, and no memory is taken: `list` has
+/// `room` for pairs, and the device takes them from what it keeps of the call before
+/// (`Ops::keeps_list`). Where that does not serve, where there are more pairs than room, or where
+/// *halted is 1 already, the device sets *halted to 1 and the list has no pairs.
 template <MemSpace S>
 struct NeighborListArgs {
   AtomBatch<S> atoms;
   double cutoff = 0;  ///< Angstrom, > 0
   NeighborList<S>* list = nullptr;
+  int* halted = nullptr;  ///< of a GPU, [1] in and out
 };
 
 }  // namespace trine

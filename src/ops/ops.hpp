@@ -38,6 +38,17 @@ class Ops {
     static_cast<void>(cutoff);
     return 0;
   }
+  /// Whether `neighbor_list` can be asked ahead (NeighborListArgs::halted) about as many atoms of
+  /// as many structures.
+  virtual bool keeps_list(std::int64_t atoms, std::int64_t structures, double cutoff) const {
+    static_cast<void>(atoms);
+    static_cast<void>(structures);
+    static_cast<void>(cutoff);
+    return false;
+  }
+  /// How often memory of the device has been given back. As long as that stays the same, work that
+  /// a caller has recorded finds its arrays where they were.
+  virtual std::int64_t count_of_frees() const { return 0; }
   /// Makes the device the calling thread's until the result is gone.
   [[nodiscard]] virtual std::shared_ptr<void> use() { return nullptr; }
   /// Returns when the device has done all that it was asked for.
@@ -45,6 +56,9 @@ class Ops {
   /// What is asked for from now on comes after all that `stream` of a caller holds, which is a
   /// stream as `DeviceArrays` (model.hpp) names it.
   virtual void start_after(void* stream);
+  /// Throws `Error(usage)` for a stream whose work is being recorded, because the host would wait
+  /// for it in vain.
+  virtual void check_not_recording(void* stream) const { static_cast<void>(stream); }
   /// What `stream` is given from now on comes after all that has been asked for.
   virtual void finish_before(void* stream) { static_cast<void>(stream); }
   /// Throws `Error(usage)` if operations cannot use the memory of a caller; null is fine.

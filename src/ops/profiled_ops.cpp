@@ -99,6 +99,7 @@ class ProfiledOps final : public Ops<Real, S> {
   std::shared_ptr<void> use() override { return ops_->use(); }
   void wait() override { ops_->wait(); }
   void start_after(void* stream) override { ops_->start_after(stream); }
+  void check_not_recording(void* stream) const override { ops_->check_not_recording(stream); }
   void finish_before(void* stream) override { ops_->finish_before(stream); }
   void check_memory(const void* memory, const char* name) const override {
     ops_->check_memory(memory, name);

@@ -89,6 +89,13 @@ class Buffer {
     resize(size);
   }
 
+  /// Takes memory for so many elements, for calls that must not take any.
+  void reserve(std::int64_t capacity) {
+    const std::int64_t size = size_;
+    if (capacity > capacity_) resize(capacity);
+    size_ = size;
+  }
+
   T* data() const { return data_.get(); }
   std::int64_t size() const { return size_; }
   std::int64_t capacity() const { return capacity_; }

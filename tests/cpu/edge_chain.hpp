@@ -15,6 +15,7 @@ struct ChainSettings {
   CutoffFunction function = CutoffFunction::bump;
   double cutoff = 5, width = 0.5, adaptive_width = 1, num_neighbors = 8;
   std::int64_t granule = 1;
+  std::int64_t rows = 0;  ///< of a call before
 };
 
 /// Not movable: the argument structs point into it.
@@ -36,7 +37,8 @@ struct Chain {
     distance.resize(list.neighbor.size());
     device.pair_geometry({atoms, &list, vector.view(), distance.view()});
     if (s.radius != Radius::fixed) adapt(device);
-    device.select_edges({&list, distance.view(), radius.view(), s.cutoff, &edges, s.granule});
+    device.select_edges(
+        {&list, distance.view(), radius.view(), s.cutoff, &edges, s.granule, s.rows});
     weight.resize(edges.pair.size());
     slope.resize(edges.pair.size());
     device.cutoff_weights(

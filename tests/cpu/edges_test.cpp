@@ -267,6 +267,20 @@ TEST(SelectEdges, NothingComesOfRowsThatFillUp) {
   EXPECT_EQ(none.edges.pair.size(), 0);
 }
 
+TEST(Edges, RowsStayAsTheyWereWhereFewAreLeftOver) {
+  const Chain plain(some_frames(), {});
+  const std::int64_t edges = plain.edges.pair.size();
+  ASSERT_GT(edges, 60);
+  constexpr std::int64_t kGranule = 20;
+  const std::int64_t rows = (edges + kGranule - 1) / kGranule * kGranule;
+  for (std::int64_t before = 0; before < edges + 5 * kGranule; before += kGranule) {
+    const bool stays = before >= edges && before - edges < 3 * kGranule / 2;
+    const Chain again(some_frames(), {.granule = kGranule, .rows = before});
+    EXPECT_EQ(again.edges.pair.size(), stays ? before : rows) << before << " before";
+    EXPECT_EQ(again.edges.offsets[again.edges.offsets.size() - 1], edges);
+  }
+}
+
 /// Atoms 0 and 1 at distance 1, and a pair (0, 2) beyond the cutoff of the network.
 struct HandMadeList {
   NeighborList<MemSpace::host> list;

@@ -104,8 +104,8 @@ class MirroredOps final : public Ops<Real, kHost> {
     spoil(edges_);
     run(
         [&](Mirror& m) {
-          return SelectEdgesArgs<kDevice>{&list_,   m(a.distance), m(a.radius),
-                                          a.cutoff, &edges_,       a.granule};
+          return SelectEdgesArgs<kDevice>{&list_,  m(a.distance), m(a.radius), a.cutoff,
+                                          &edges_, a.granule,     a.rows};
         },
         [&](const auto& args) { device_->select_edges(args); });
     receive_all(edges_, *a.edges);

@@ -222,6 +222,23 @@ TEST(DeviceArrays, StreamsAndMemoryOfOtherDevicesAreRefused) {
   }
 }
 
+TEST(DeviceArrays, AheadIsTheOrdinaryCallOnACpu) {
+  if (kOnGpu) GTEST_SKIP() << "tests/cuda/evaluate_ahead_test.cpp";
+  for (const char* name : {"solver", "zbl"}) {
+    auto model = load(name);
+    EXPECT_TRUE(model.can_evaluate_ahead());
+    const auto structures = moved(batch(), 0.1);
+    const Array positions(positions_of(structures));
+    const Outputs out(count_atoms(structures), structures.size());
+    DeviceArrays arrays = out.arrays();
+    arrays.positions = positions.data();
+    int halted = 0;
+    model.evaluate_ahead(batch(), arrays, &halted);
+    EXPECT_EQ(halted, 0);
+    expect_same(out, model.evaluate(std::span<const Structure>(structures)));
+  }
+}
+
 TEST(ListStatistics, CountSearches) {
   auto model = load("solver");
   const Structure s = reference_structure("ethanol_boxed");

@@ -89,7 +89,22 @@ struct EdgeBuilder::Scratch {
   Array<double> d_radius, factor, strain, strain_group;
   Scan scan;
   PinnedNumbers numbers;
+
+  std::int64_t add_up(const SelectEdgesArgs<MemSpace::device>& args, const Selection& selection,
+                      cudaStream_t stream);
 };
+
+/// From numbers of edges to offsets, of which the last is returned.
+std::int64_t EdgeBuilder::Scratch::add_up(const SelectEdgesArgs<MemSpace::device>& args,
+                                          const Selection& selection, cudaStream_t stream) {
+  scan.exclusive(args.edges->offsets.data(), selection.atoms + 1,
+                 {numbers.data(), selection.first_missing}, stream);
+  const auto [total, missing] = numbers.read(stream, "count edges");
+  if (static_cast<unsigned long long>(missing) != kNone) {
+    fail_without_reverse(*args.list, missing, stream);
+  }
+  return total;
+}
 
 EdgeBuilder::EdgeBuilder() : scratch_(std::make_unique<Scratch>()) {}
 EdgeBuilder::~EdgeBuilder() = default;
@@ -103,14 +118,17 @@ void EdgeBuilder::pair_geometry(const PairGeometryArgs<MemSpace::device>& args,
   measure_pairs(batch, ListArrays(*args.list), raw<double>(args.vector), args.distance.data,
                 nearest, stream);
   if (args.closest.empty()) return;
-  find_closest(nearest, blocks, reinterpret_cast<Nearest*>(args.closest.data), stream);
+  find_closest(nearest, blocks, reinterpret_cast<Nearest*>(args.closest.data), args.least,
+               args.halted, stream);
 }
 
 void EdgeBuilder::select(const SelectEdgesArgs<MemSpace::device>& args, cudaStream_t stream) {
   Edges<MemSpace::device>& edges = *args.edges;
   const std::int64_t atoms = args.list->offsets.size() - 1, pairs = args.list->neighbor.size();
-  scratch_->rank.resize_with_room(pairs);
-  scratch_->partner.resize_with_room(pairs);
+  for (auto* b : {&scratch_->rank, &scratch_->partner}) {
+    b->reserve(args.list->room());
+    b->resize(pairs);
+  }
   scratch_->first_missing.resize(1);
   const Selection selection{ListArrays(*args.list),
                             atoms,
@@ -124,13 +142,13 @@ void EdgeBuilder::select(const SelectEdgesArgs<MemSpace::device>& args, cudaStre
   std::int64_t* offsets = edges.offsets.data();
   check_cuda(cudaMemsetAsync(selection.first_missing, 0xff, sizeof kNone, stream), "clear memory");
   count_edges(selection, offsets, stream);
-  const PinnedNumbers& numbers = scratch_->numbers;
-  scratch_->scan.exclusive(offsets, atoms + 1, {numbers.data(), selection.first_missing}, stream);
-  const auto [total, missing] = numbers.read(stream, "count edges");
-  if (static_cast<unsigned long long>(missing) != kNone) {
-    fail_without_reverse(*args.list, missing, stream);
+  std::int64_t rows = args.rows;
+  if (args.halted) {
+    scratch_->scan.exclusive(offsets, atoms + 1, {}, stream,
+                             {args.halted, rows, selection.first_missing});
+  } else {
+    rows = args.rows_for(scratch_->add_up(args, selection, stream));
   }
-  const std::int64_t rows = (total + args.granule - 1) / args.granule * args.granule;
   resize(edges, rows);
   fill_edges(selection, EdgeArrays(edges), rows, stream);
 }

@@ -20,7 +20,7 @@ class EdgeBuilder {
   ~EdgeBuilder();
 
   void pair_geometry(const PairGeometryArgs<MemSpace::device>& args, cudaStream_t stream);
-  /// Waits for the stream once, to learn the number of edges.
+  /// Waits for the stream once, to learn the number of edges, unless asked ahead.
   void select(const SelectEdgesArgs<MemSpace::device>& args, cudaStream_t stream);
   void backward(const EdgeBackwardArgs<MemSpace::device>& args, cudaStream_t stream);
 

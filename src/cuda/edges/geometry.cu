@@ -91,13 +91,15 @@ __global__ void __launch_bounds__(kRowThreads)
 
 /// One block.
 __global__ void __launch_bounds__(kThreads)
-    find(const Nearest* nearest, std::int64_t count, Nearest* closest) {
+    find(const Nearest* nearest, std::int64_t count, Nearest* closest, double least, int* halted) {
   Nearest found{INFINITY, -1};
   for (std::int64_t n = threadIdx.x; n < count; n += kThreads) {
     take_closer(found, nearest[n].distance, nearest[n].pair);
   }
   found = closest_of_block<kThreads / kWarp>(found);
-  if (threadIdx.x == 0) *closest = found;
+  if (threadIdx.x > 0) return;
+  *closest = found;
+  if (halted && found.distance < least) *halted = 1;
 }
 
 }  // namespace
@@ -115,9 +117,9 @@ void measure_pairs(const BatchArrays& batch, const ListArrays& list, double* vec
   check_cuda(cudaGetLastError(), "measure pairs");
 }
 
-void find_closest(const Nearest* nearest, std::int64_t count, Nearest* closest,
-                  cudaStream_t stream) {
-  find<<<1, kThreads, 0, stream>>>(nearest, count, closest);
+void find_closest(const Nearest* nearest, std::int64_t count, Nearest* closest, double least,
+                  int* halted, cudaStream_t stream) {
+  find<<<1, kThreads, 0, stream>>>(nearest, count, closest, least, halted);
   check_cuda(cudaGetLastError(), "find the closest pair");
 }
 

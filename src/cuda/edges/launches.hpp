@@ -22,8 +22,9 @@ std::int64_t geometry_blocks(std::int64_t atoms);
 /// `nearest` has room for geometry_blocks(), or is null.
 void measure_pairs(const BatchArrays& batch, const ListArrays& list, double* vector,
                    double* distance, Nearest* nearest, cudaStream_t stream);
-void find_closest(const Nearest* nearest, std::int64_t count, Nearest* closest,
-                  cudaStream_t stream);
+/// Sets *halted to 1, unless it is null, if that pair is closer than `least`.
+void find_closest(const Nearest* nearest, std::int64_t count, Nearest* closest, double least,
+                  int* halted, cudaStream_t stream);
 
 void solve_radii(const AdaptiveArrays& args, cudaStream_t stream);
 
@@ -49,7 +50,7 @@ struct Selection {
 
 /// Writes the number of kept pairs of every atom to counts[0 .. N-1].
 void count_edges(const Selection& selection, std::int64_t* counts, cudaStream_t stream);
-/// Writes `rows` rows, of which the last may be no edges.
+/// Writes `rows` rows, of which the last may be no edges; none is where offsets are all 0.
 void fill_edges(const Selection& selection, const EdgeArrays& edges, std::int64_t rows,
                 cudaStream_t stream);
 

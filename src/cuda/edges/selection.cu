@@ -77,7 +77,8 @@ __global__ void __launch_bounds__(kRowThreads)
     fill(Selection s, EdgeArrays edges, std::int64_t rows) {
   const std::int64_t i = row_of_warp();
   if (i == s.atoms) fill_up(edges, edges.offsets[i], rows);
-  if (i >= s.atoms) return;
+  // Without edges nothing that was found out about pairs may be used: there may be too many.
+  if (i >= s.atoms || edges.offsets[i] == edges.offsets[i + 1]) return;
   const std::int64_t end = s.list.offsets[i + 1], first_edge = edges.offsets[i];
   for (std::int64_t k = s.list.offsets[i] + threadIdx.x % kWarp; k < end; k += kWarp) {
     const double cutoff = pair_cutoff(s, i, k);

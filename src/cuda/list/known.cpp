@@ -4,7 +4,7 @@ namespace trine::cuda {
 
 void KnownStructures::forget() {
   atoms = 0;
-  has_list = has_served = false;
+  has_list = has_served = is_ahead = false;
 }
 
 void KnownStructures::note(const BatchArrays& batch, const Grid* grids, double reach,

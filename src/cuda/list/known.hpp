@@ -23,6 +23,7 @@ struct KnownStructures {
   std::int64_t structures = 0;
   bool has_list = false;    ///< `list` holds all pairs up to cutoff + kSkin of the reference
   bool has_served = false;  ///< that list has served other positions than its own
+  bool is_ahead = false;    ///< lists serve evaluations of which the host does not hear
   NeighborList<MemSpace::device> list;
 
   /// Whether it is worth a look at positions.

@@ -90,7 +90,9 @@ std::optional<std::int64_t> ListBuilder::Scratch::search(const BatchArrays& batc
 bool ListBuilder::Scratch::search_with_skin(const BatchArrays& batch, KnownStructures& structures,
                                             cudaStream_t stream) {
   const double reach = structures.cutoff + kSkin;
+  const bool is_ahead = structures.is_ahead;
   structures.forget();
+  structures.is_ahead = is_ahead;
   if (search(batch, reach, structures.list, stream)) return false;
   structures.note(batch, bins.arrays().grids, reach, stream);
   structures.has_list = true;
@@ -124,7 +126,10 @@ Answer ListBuilder::Scratch::ask(const BatchArrays& batch, KnownStructures& stru
   if (!structures.may_be(batch)) return Answer::strangers;
   count(batch, structures, list, stream);
   const auto [pairs, changed] = numbers.read(stream, "ask for known pairs");
-  if (changed != 0) return structures.has_served ? Answer::moved_on : Answer::strangers;
+  if (changed != 0) {
+    const bool served = structures.has_served || structures.is_ahead;
+    return served ? Answer::moved_on : Answer::strangers;
+  }
   if (!structures.has_list) return Answer::seen_before;
   fill(batch, structures, pairs, list, stream);
   structures.has_served = true;
@@ -146,7 +151,32 @@ std::int64_t ListBuilder::growth(std::int64_t pairs, double cutoff) const {
   return static_cast<std::int64_t>(kPairBytes * std::max(0.0, wanted - static_cast<double>(held)));
 }
 
+bool ListBuilder::keeps(std::int64_t atoms, std::int64_t structures, double cutoff) const {
+  const auto& known = scratch_->known;
+  return std::any_of(known.begin(), known.end(), [&](const KnownStructures& k) {
+    return k.cutoff == cutoff && k.has_list && k.atoms == atoms && k.structures == structures;
+  });
+}
+
+/// Gives pairs of the kept list without a look of the host.
+void ListBuilder::take(const NeighborListArgs<MemSpace::device>& args, cudaStream_t stream) {
+  const BatchArrays batch(args.atoms);
+  Scratch& s = *scratch_;
+  List& list = *args.list;
+  TRINE_ASSERT(keeps(batch.atoms, batch.structures, args.cutoff));
+  KnownStructures& known = s.known_for(args.cutoff);
+  known.is_ahead = true;
+  const std::int64_t room = list.room();
+  list.offsets.resize(batch.atoms + 1);
+  resize_pairs(list, room);
+  count_within(batch, ListArrays(known.list), args.cutoff, known.reference(), list.offsets.data(),
+               args.halted, stream);
+  s.scan.exclusive(list.offsets.data(), batch.atoms + 1, {}, stream, {args.halted, room, nullptr});
+  fill_within(batch, ListArrays(known.list), args.cutoff, ListArrays(list), stream);
+}
+
 void ListBuilder::build(const NeighborListArgs<MemSpace::device>& args, cudaStream_t stream) {
+  if (args.halted) return take(args, stream);
   const BatchArrays batch(args.atoms);
   check(batch.atoms <= std::numeric_limits<std::int32_t>::max(), ErrorCode::not_supported,
         "{} atoms are more than 32-bit indices can name, split the batch", batch.atoms);

@@ -29,15 +29,21 @@ class ListBuilder {
   ListBuilder();
   ~ListBuilder();
 
-  /// See NeighborListArgs. Waits for the stream to learn the number of pairs: once where a kept
-  /// list serves or nothing is known, up to three times where a list is to be kept.
+  /// See NeighborListArgs. Unless asked ahead, waits for the stream to learn the number of pairs:
+  /// once where a kept list serves or nothing is known, up to three times where a list is to be
+  /// kept.
   void build(const NeighborListArgs<MemSpace::device>& args, cudaStream_t stream);
+
+  /// Whether a list is kept of as many atoms of as many structures.
+  bool keeps(std::int64_t atoms, std::int64_t structures, double cutoff) const;
 
   /// Bytes that the list to be kept for so many pairs within the cutoff will take beside what it
   /// has, if atoms are spread evenly.
   std::int64_t growth(std::int64_t pairs, double cutoff) const;
 
  private:
+  void take(const NeighborListArgs<MemSpace::device>& args, cudaStream_t stream);
+
   struct Scratch;
   std::unique_ptr<Scratch> scratch_;
 };

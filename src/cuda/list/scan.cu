@@ -52,17 +52,38 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) tile_sum[blockIdx.x] = total;
 }
 
+/// Whether all sums have to be 0. Another block may be setting *halted meanwhile, for reasons that
+/// this one sees as well.
+__device__ bool is_broken(const ScanBound& bound, std::int64_t last) {
+  if (!bound.halted) return false;
+  const bool broken = *static_cast<volatile int*>(bound.halted) != 0 || last > bound.most ||
+                      (bound.missing && *bound.missing != ~0ULL);
+  if (broken) *bound.halted = 1;
+  return broken;
+}
+
 /// Every block adds up the tiles before its own, which are few.
 __global__ void __launch_bounds__(kThreads)
     scan_tiles(std::int64_t* data, std::int64_t size, const std::int64_t* tile_sum,
-               ScanReport report) {
+               ScanReport report, ScanBound bound) {
   __shared__ std::int64_t room[kWarps];
-  std::int64_t before = 0, tiles_before, total;
+  std::int64_t before = 0, behind = 0, tiles_before, tiles_behind = 0, total;
   for (unsigned t = threadIdx.x; t < blockIdx.x; t += kThreads) before += tile_sum[t];
   sum_before(before, room, tiles_before);
+  if (bound.halted) {
+    for (unsigned t = blockIdx.x + 1 + threadIdx.x; t < gridDim.x; t += kThreads) {
+      behind += tile_sum[t];
+    }
+    sum_before(behind, room, tiles_behind);
+  }
   std::int64_t values[kPerThread];
   std::int64_t sum = load_tile(data, size, values);
   sum = tiles_before + sum_before(sum, room, total);
+  if (is_broken(bound, tiles_before + total + tiles_behind)) {
+    sum = 0;
+#pragma unroll
+    for (std::int64_t& value : values) value = 0;
+  }
   const std::int64_t first =
       static_cast<std::int64_t>(blockIdx.x) * kTile + threadIdx.x * kPerThread;
 #pragma unroll
@@ -79,7 +100,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void Scan::exclusive(std::int64_t* data, std::int64_t size, const ScanReport& report,
-                     cudaStream_t stream) {
+                     cudaStream_t stream, const ScanBound& bound) {
   if (size == 0) return;
   const unsigned tiles = blocks_for(size, kTile);
   if (tiles > 1) {
@@ -87,7 +108,7 @@ void Scan::exclusive(std::int64_t* data, std::int64_t size, const ScanReport& re
     sum_tiles<<<tiles, kThreads, 0, stream>>>(data, size, tile_sum_.data());
     check_cuda(cudaGetLastError(), "sum parts of an array");
   }
-  scan_tiles<<<tiles, kThreads, 0, stream>>>(data, size, tile_sum_.data(), report);
+  scan_tiles<<<tiles, kThreads, 0, stream>>>(data, size, tile_sum_.data(), report, bound);
   check_cuda(cudaGetLastError(), "scan an array");
 }
 

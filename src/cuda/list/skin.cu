@@ -54,8 +54,9 @@ __device__ bool is_another(const BatchArrays& batch, const ReferenceArrays& refe
 }
 
 /// Looks at atom n and at structure n.
+template <class Flag>
 __device__ void compare_one(const BatchArrays& batch, const ReferenceArrays& reference,
-                            std::int64_t n, std::int64_t* changed) {
+                            std::int64_t n, Flag* changed) {
   if (n < batch.atoms && has_moved(batch, reference, n)) *changed = 1;
   if (n < batch.structures && is_another(batch, reference, n)) *changed = 1;
 }
@@ -122,9 +123,10 @@ __device__ std::int64_t row_of_warp() {
   return static_cast<std::int64_t>(blockIdx.x) * kRows + threadIdx.x / kWarp;
 }
 
+template <class Flag>
 __global__ void __launch_bounds__(kRows* kWarp)
     count_rows(BatchArrays batch, ListArrays from, double cutoff, ReferenceArrays reference,
-               std::int64_t* counts, std::int64_t* changed) {
+               std::int64_t* counts, Flag* changed) {
   const std::int64_t i = row_of_warp();
   if (threadIdx.x % kWarp == 0) compare_one(batch, reference, i, changed);
   if (i >= batch.atoms) return;
@@ -139,7 +141,8 @@ __global__ void __launch_bounds__(kRows* kWarp)
 __global__ void __launch_bounds__(kRows* kWarp)
     fill_rows(BatchArrays batch, ListArrays from, double cutoff, ListArrays to) {
   const std::int64_t i = row_of_warp();
-  if (i >= batch.atoms) return;
+  // No row is filled where offsets are all 0 because the list no longer serves.
+  if (i >= batch.atoms || to.offsets[i] == to.offsets[i + 1]) return;
   const unsigned lanes_before = (1U << threadIdx.x % kWarp) - 1;
   std::int64_t next = to.offsets[i];
   visit_row(batch, from, row_at(batch, from, i), cutoff,
@@ -173,14 +176,20 @@ void compare_structures(const BatchArrays& batch, const ReferenceArrays& referen
   check_cuda(cudaGetLastError(), "compare positions");
 }
 
+template <class Flag>
 void count_within(const BatchArrays& batch, const ListArrays& from, double cutoff,
-                  const ReferenceArrays& reference, std::int64_t* counts, std::int64_t* changed,
+                  const ReferenceArrays& reference, std::int64_t* counts, Flag* changed,
                   cudaStream_t stream) {
   const std::int64_t rows = std::max(batch.atoms, batch.structures);
   count_rows<<<blocks_for(rows, kRows), kRows * kWarp, 0, stream>>>(batch, from, cutoff, reference,
                                                                     counts, changed);
   check_cuda(cudaGetLastError(), "count neighbours");
 }
+
+template void count_within(const BatchArrays&, const ListArrays&, double, const ReferenceArrays&,
+                           std::int64_t*, std::int64_t*, cudaStream_t);
+template void count_within(const BatchArrays&, const ListArrays&, double, const ReferenceArrays&,
+                           std::int64_t*, int*, cudaStream_t);
 
 void fill_within(const BatchArrays& batch, const ListArrays& from, double cutoff,
                  const ListArrays& to, cudaStream_t stream) {

@@ -29,12 +29,14 @@ void compare_structures(const BatchArrays& batch, const ReferenceArrays& referen
                         std::int64_t* changed, cudaStream_t stream);
 
 /// The same, and writes the number of pairs of `from` that are within the cutoff now to
-/// counts[0 .. N-1].
+/// counts[0 .. N-1]. Flag is std::int64_t or int.
+template <class Flag>
 void count_within(const BatchArrays& batch, const ListArrays& from, double cutoff,
-                  const ReferenceArrays& reference, std::int64_t* counts, std::int64_t* changed,
+                  const ReferenceArrays& reference, std::int64_t* counts, Flag* changed,
                   cudaStream_t stream);
 
-/// Writes these pairs, in the same order, to where the offsets of `to` say.
+/// Writes these pairs, in the same order, to where the offsets of `to` say; none where those are
+/// all 0.
 void fill_within(const BatchArrays& batch, const ListArrays& from, double cutoff,
                  const ListArrays& to, cudaStream_t stream);
 

@@ -10,6 +10,11 @@ inline cudaStream_t callers_stream(void* stream) {
   return stream ? static_cast<cudaStream_t>(stream) : cudaStreamLegacy;
 }
 
+/// Whether the work of the stream is being recorded.
+bool is_recording(cudaStream_t stream);
+/// Throws `Error(usage)` if it is, because the host would wait for the stream in vain.
+void check_not_recording(cudaStream_t stream);
+
 /// Throws `Error(usage)` unless kernels on `device` can use the memory; null is fine.
 void check_memory(const void* memory, const char* name, int device);
 
@@ -21,8 +26,8 @@ class StreamOrder {
   StreamOrder(const StreamOrder&) = delete;
   StreamOrder& operator=(const StreamOrder&) = delete;
 
-  /// What `later` is given from now on comes after all that `earlier` holds. Throws `Error(usage)`
-  /// for a stream whose work is being recorded, because the host would wait for it in vain.
+  /// What `later` is given from now on comes after all that `earlier` holds. Where the work of
+  /// `earlier` is being recorded, that of `later` is from now on.
   void put_after(cudaStream_t later, cudaStream_t earlier) const;
 
  private:

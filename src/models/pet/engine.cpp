@@ -141,11 +141,12 @@ void PetEngine<Real, S>::load(const HostBatch& batch, const DeviceArrays& given)
     g_.own_cells.set(batch.cells);
     g_.cells = g_.own_cells.const_view();
   }
-  g_.first_atom.set(batch.first_atom);
-  g_.pbc.set(batch.pbc);
-  g_.species.set(batch.species);
-  g_.structure.set(batch.structure);
-  g_.conditioning.set(std::vector<Real>(batch.conditioning.begin(), batch.conditioning.end()));
+  bool changed = g_.first_atom.set(batch.first_atom);
+  changed |= g_.pbc.set(batch.pbc);
+  changed |= g_.species.set(batch.species);
+  changed |= g_.structure.set(batch.structure);
+  changed |= g_.conditioning.set({batch.conditioning.begin(), batch.conditioning.end()});
+  if (changed) ++ahead_.changes;
 }
 
 /// Intermediates of an evaluation before give way where lists of a larger system have no room.
@@ -160,27 +161,39 @@ void PetEngine<Real, S>::find_edges(Clock::time_point start) {
   }
 }
 
-/// List, distances, adaptive radii, kept edges and their weights, in an evaluation that began at
-/// `start`.
+/// From the list to edges, in an evaluation that began at `start`.
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::build_edges(Clock::time_point start) {
-  const auto& c = model_.config;
-  ops_->neighbor_list({atoms(), c.cutoff, &g_.list});
+  ops_->neighbor_list({atoms(), model_.config.cutoff, &g_.list});
   list_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  take_edges(nullptr);
+}
+
+/// Distances, adaptive radii, kept edges and their weights, from the list; ahead with `halted`.
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::take_edges(int* halted) {
+  const auto& c = model_.config;
   const std::int64_t n = g_.positions.size, pairs = g_.list.neighbor.size();
-  g_.vector.resize_with_room(pairs);
-  g_.distance.resize_with_room(pairs);
+  g_.vector.reserve(g_.list.room());
+  g_.vector.resize(pairs);
+  g_.distance.reserve(g_.list.room());
+  g_.distance.resize(pairs);
   g_.closest.resize(1);
-  ops_->pair_geometry({atoms(), &g_.list, g_.vector.view(), g_.distance.view(), g_.closest.view()});
-  Fetch<S> fetch;
-  fetch.add(g_.closest.const_view(), answers_.closest);
-  fetch.start();
+  ops_->pair_geometry({atoms(), &g_.list, g_.vector.view(), g_.distance.view(), g_.closest.view(),
+                       kCoincident, halted});
+  if (!halted) {
+    Fetch<S> fetch;
+    fetch.add(g_.closest.const_view(), answers_.closest);
+    fetch.start();
+  }
   if (c.num_neighbors_adaptive) {
     for (auto* b : {&g_.radius, &g_.slope, &g_.root}) b->resize(n);
     ops_->adaptive_cutoff(adaptive_args());
   }
+  const bool as_before = S == MemSpace::device && g_.edges.offsets.size() == n + 1;
   ops_->select_edges({&g_.list, g_.distance.const_view(), g_.radius.const_view(), c.cutoff,
-                      &g_.edges, S == MemSpace::device ? kEdgeGranule : 1});
+                      &g_.edges, S == MemSpace::device ? kEdgeGranule : 1,
+                      as_before ? g_.edges.pair.size() : 0, halted});
   const std::int64_t rows = g_.edges.pair.size();
   g_.weight.resize_with_room(rows);
   g_.weight_slope.resize_with_room(rows);
@@ -194,11 +207,10 @@ void PetEngine<Real, S>::build_edges(Clock::time_point start) {
 
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::refuse_coincident_atoms(const HostBatch& batch,
-                                                 std::span<const Structure> structures) {
+                                                 std::span<const Structure> structures) const {
   // It has arrived: the host knows how many edges there are, which was found out later.
   const ClosestPair closest = answers_.closest.values().front();
-  closest_ = closest.distance;
-  if (closest_ >= kCoincident) return;
+  if (closest.distance >= kCoincident) return;
   const auto offsets = download(g_.list.offsets.const_view());
   const auto i =
       std::upper_bound(offsets.begin(), offsets.end(), closest.pair) - offsets.begin() - 1;
@@ -216,6 +228,7 @@ void PetEngine<Real, S>::refuse_coincident_atoms(const HostBatch& batch,
 template <class Real, MemSpace S>
 HostBatch PetEngine<Real, S>::prepare(std::span<const Structure> structures,
                                       const DeviceArrays& given, Clock::time_point start) {
+  ahead_.is_ready = false;
   HostBatch batch = make_batch(model_, network_.conditioning(), structures);
   load(batch, given);
   find_edges(start);

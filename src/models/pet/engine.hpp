@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <limits>
 #include <memory>
 #include <optional>
 
@@ -31,7 +30,10 @@ class PetEngine final : public Engine {
                                const EvaluateOptions& options) override;
   void evaluate_on_device(std::span<const Structure> structures,
                           const DeviceArrays& arrays) override;
-  double closest_distance() const override { return closest_; }
+  double closest_distance() override;
+  void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
+                      int* halted) override;
+  std::int64_t ahead_version() const override;
   ListStatistics list_statistics() const override { return {list_seconds_, g_.list.searches}; }
   std::string device() const override { return ops_->description(); }
   MemoryPlan memory_plan() const override;
@@ -68,14 +70,24 @@ class PetEngine final : public Engine {
     Fetched<std::int64_t, S> list_offsets, offsets;
   };
 
+  /// What an evaluation ahead takes from the call before.
+  struct Ahead {
+    bool is_ready = false;  ///< that was evaluate_on_device, and it has ended well
+    bool has_gradient = false;
+    std::int64_t rows = 0;     ///< of edges
+    std::int64_t changes = 1;  ///< how often atoms, rows or plan have become others, and 1
+    TapePolicy policy = TapePolicy::none;
+  };
+
   AtomBatch<S> atoms() const;
   AdaptiveCutoffArgs<S> adaptive_args() const;
   HostBatch prepare(std::span<const Structure> structures, const DeviceArrays& given,
                     Clock::time_point start);
   void load(const HostBatch& batch, const DeviceArrays& given);
   void build_edges(Clock::time_point start);
+  void take_edges(int* halted);
   void find_edges(Clock::time_point start);
-  void refuse_coincident_atoms(const HostBatch& batch, std::span<const Structure> structures);
+  void refuse_coincident_atoms(const HostBatch& batch, std::span<const Structure> structures) const;
   NetworkInput<Real, S> network_input() const;
   std::vector<Prediction<Real, S>> predictions(const EvaluateOptions& options);
   NetworkGradient<S> run_network(std::vector<Prediction<Real, S>>& predictions, bool gradient);
@@ -93,6 +105,11 @@ class PetEngine final : public Engine {
   void check_arrays(const DeviceArrays& arrays) const;
   void compute_on_device(std::span<const Structure> structures, const DeviceArrays& arrays);
   void compute_through_host(std::span<const Structure> structures, const DeviceArrays& arrays);
+  void finish_on_device(const DeviceArrays& arrays, const NetworkGradient<S>* gradient);
+  void be_ready(bool has_gradient);
+  void check_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
+                   const int* halted) const;
+  void compute_ahead(const DeviceArrays& arrays, int* halted);
 
   ModelData model_;
   EngineOptions options_;
@@ -103,8 +120,8 @@ class PetEngine final : public Engine {
   std::optional<Uncertainty> uncertainty_;
   Geometry g_;
   Answers answers_;
+  Ahead ahead_;
   double list_seconds_ = 0;
-  double closest_ = std::numeric_limits<double>::infinity();  ///< Angstrom, last evaluation
   std::int64_t base_ = 0;  ///< bytes of the device in use when the engine had been made
 };
 

@@ -75,6 +75,7 @@ void PetEngine<Real, S>::evaluate_on_device(std::span<const Structure> structure
                                             const DeviceArrays& arrays) {
   const auto device = ops_->use();
   check_arrays(arrays);
+  ops_->check_not_recording(arrays.stream);
   Turn<Real, S> turn(*ops_, arrays.stream);
   if (model_.zbl) {
     compute_through_host(structures, arrays);
@@ -91,13 +92,105 @@ void PetEngine<Real, S>::compute_on_device(std::span<const Structure> structures
   auto requested = predictions({});
   const bool gradients = arrays.forces || arrays.strain_gradient;
   const auto gradient = run_network(requested, gradients);
+  // Here, because a call ahead, which may want others, takes no memory.
+  g_.energies.resize(g_.positions.size);
+  g_.forces.resize(g_.positions.size);
+  g_.strain_gradient.resize(g_.cells.size);
+  finish_on_device(arrays, gradients ? &gradient : nullptr);
+  be_ready(gradients);
+}
+
+/// From the network's results to the caller's arrays.
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::finish_on_device(const DeviceArrays& arrays,
+                                          const NetworkGradient<S>* gradient) {
   const std::int64_t atoms = g_.positions.size, count = g_.cells.size;
-  if (gradients) {
-    differentiate(gradient, view_or(arrays.forces, g_.forces, atoms),
+  if (gradient) {
+    differentiate(*gradient, view_or(arrays.forces, g_.forces, atoms),
                   view_or(arrays.strain_gradient, g_.strain_gradient, count));
   }
   sum_energies(view_or(arrays.energies, g_.energies, atoms),
                view<double, S>(arrays.energy, arrays.energy ? count : 0));
+}
+
+/// Notes what the next evaluation ahead will rely on.
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::be_ready(bool has_gradient) {
+  const std::int64_t rows = g_.edges.pair.size();
+  const TapePolicy policy = network_.plan().policy;
+  if (rows != ahead_.rows || policy != ahead_.policy) ++ahead_.changes;
+  ahead_.is_ready = true;
+  ahead_.has_gradient = has_gradient;
+  ahead_.rows = rows;
+  ahead_.policy = policy;
+}
+
+template <class Real, MemSpace S>
+std::int64_t PetEngine<Real, S>::ahead_version() const {
+  if constexpr (S == MemSpace::host) return 1;
+  if (!ahead_.is_ready || !network_.is_planned(network_input(), ahead_.has_gradient) ||
+      !ops_->keeps_list(g_.positions.size, g_.cells.size, model_.config.cutoff)) {
+    return 0;
+  }
+  return ahead_.changes + ops_->count_of_frees();
+}
+
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::check_ahead(std::span<const Structure> structures,
+                                     const DeviceArrays& arrays, const int* halted) const {
+  check_arrays(arrays);
+  check(halted && arrays.positions, ErrorCode::usage,
+        "an evaluation ahead without positions or the number that says whether it has halted, give "
+        "both on the device");
+  check(!arrays.direct_forces, ErrorCode::not_supported,
+        "direct forces ahead (only those from the gradient are computed), use evaluate_on_device");
+  ops_->check_memory(halted, "the number that says whether it has halted");
+  std::int64_t atoms = 0;
+  for (const Structure& s : structures) atoms += static_cast<std::int64_t>(s.size());
+  const bool known = ahead_.is_ready && atoms == g_.positions.size &&
+                     static_cast<std::int64_t>(structures.size()) == g_.cells.size;
+  const bool known_cells = arrays.cells || g_.cells.data == g_.own_cells.data();
+  const bool known_gradient = ahead_.has_gradient || (!arrays.forces && !arrays.strain_gradient);
+  check(known && known_cells && known_gradient, ErrorCode::usage,
+        "an evaluation ahead of other atoms, or of more, than the call before, which has to be "
+        "evaluate_on_device for the same atoms, cells and gradients, make that call first");
+  check(ahead_version() != 0, ErrorCode::usage,
+        "an evaluation ahead where the model has no neighbour list for it yet, or never will, use "
+        "evaluate_on_device");
+}
+
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::evaluate_ahead(std::span<const Structure> structures,
+                                        const DeviceArrays& arrays, int* halted) {
+  if constexpr (S == MemSpace::host) return evaluate_on_device(structures, arrays);
+  const auto device = ops_->use();
+  check_ahead(structures, arrays, halted);
+  Turn<Real, S> turn(*ops_, arrays.stream);
+  compute_ahead(arrays, halted);
+  turn.end();
+}
+
+/// From the device, because the host does not hear of evaluations that are recorded.
+template <class Real, MemSpace S>
+double PetEngine<Real, S>::closest_distance() {
+  const auto device = ops_->use();
+  if (g_.closest.size() == 0) return ClosestPair{}.distance;
+  return download(g_.closest.const_view()).front().distance;
+}
+
+/// Everything has the size that it had in the call before, so that nothing has to be asked.
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::compute_ahead(const DeviceArrays& arrays, int* halted) {
+  g_.positions = view<const Vec3, S>(arrays.positions, g_.positions.size);
+  if (arrays.cells) g_.cells = view<const Mat3, S>(arrays.cells, g_.cells.size);
+  ops_->neighbor_list({atoms(), model_.config.cutoff, &g_.list, halted});
+  take_edges(halted);
+  auto requested = predictions({});
+  NetworkGradient<S> gradient{
+      .seed = targets_.front().target.scale.front(), .d_weight = {}, .d_vector = {}};
+  network_.run_again(network_input(), requested, ahead_.has_gradient ? &gradient : nullptr);
+  const bool wanted = arrays.forces || arrays.strain_gradient;
+  finish_on_device(arrays, wanted ? &gradient : nullptr);
 }
 
 /// For models a part of which only the host computes.

@@ -312,6 +312,30 @@ void Network<Real, S>::run(const NetworkInput<Real, S>& input,
                            std::vector<Prediction<Real, S>>& predictions,
                            NetworkGradient<S>* gradient, const MemoryBounds& bounds) {
   make_room(input, gradient != nullptr, bounds);
+  go_over(input, predictions, gradient);
+}
+
+template <class Real, MemSpace S>
+bool Network<Real, S>::is_planned(const NetworkInput<Real, S>& input, bool gradient) const {
+  return plan_.chunks.size() == 1 && plan_.chunks.front().atoms == input.atoms() &&
+         plan_.chunks.front().edges == input.edges() &&
+         (plan_.policy != TapePolicy::none) == gradient;
+}
+
+template <class Real, MemSpace S>
+void Network<Real, S>::run_again(const NetworkInput<Real, S>& input,
+                                 std::vector<Prediction<Real, S>>& predictions,
+                                 NetworkGradient<S>* gradient) {
+  TRINE_ASSERT(is_planned(input, gradient != nullptr));
+  arena_.reserve(std::max<std::size_t>(plan_.bytes, 1));
+  go_over(input, predictions, gradient);
+}
+
+/// With the plan and the memory that are there.
+template <class Real, MemSpace S>
+void Network<Real, S>::go_over(const NetworkInput<Real, S>& input,
+                               std::vector<Prediction<Real, S>>& predictions,
+                               NetworkGradient<S>* gradient) {
   Pass pass(*this, input, gradient ? gradient->seed : 1.0);
   const auto work = [&] {
     pass.forward(predictions);

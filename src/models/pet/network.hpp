@@ -63,6 +63,12 @@ class Network {
   void run(const NetworkInput<Real, S>& input, std::vector<Prediction<Real, S>>& predictions,
            NetworkGradient<S>* gradient, const MemoryBounds& bounds);
 
+  /// The same for other numbers of as many rows, where the last run was planned in one chunk and
+  /// with or without a gradient as this one: takes no memory and asks nobody.
+  void run_again(const NetworkInput<Real, S>& input, std::vector<Prediction<Real, S>>& predictions,
+                 NetworkGradient<S>* gradient);
+  bool is_planned(const NetworkInput<Real, S>& input, bool gradient) const;
+
   const Plan& plan() const { return plan_; }              ///< of the last run
   std::size_t held() const { return arena_.capacity(); }  ///< bytes for intermediates
   std::size_t peak() const { return arena_.peak(); }      ///< bytes that the last run has used
@@ -76,6 +82,8 @@ class Network {
   class Pass;
 
   void make_room(const NetworkInput<Real, S>& input, bool gradient, const MemoryBounds& bounds);
+  void go_over(const NetworkInput<Real, S>& input, std::vector<Prediction<Real, S>>& predictions,
+               NetworkGradient<S>* gradient);
   std::vector<std::int64_t> repeat_key(const NetworkInput<Real, S>& input,
                                        const std::vector<Prediction<Real, S>>& predictions) const;
 
