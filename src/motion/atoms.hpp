@@ -24,7 +24,8 @@ struct Atoms {
   double* atom_variables = nullptr;      ///< (N, atom_values) of the algorithm
   std::int64_t system_values = 0;
   std::int64_t atom_values = 0;
-  std::int64_t* step = nullptr;  ///< one number: steps done since the run began
+  std::int64_t* step = nullptr;    ///< one number: steps done since the run began
+  double* direct_force = nullptr;  ///< (N, 3) eV/Angstrom, mean removed; null without a direct head
 };
 
 }  // namespace trine::motion

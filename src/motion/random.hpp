@@ -82,26 +82,56 @@ TRINE_HOST_DEVICE inline Direction direction(double turn) {
   }
 }
 
+/// Random bits for each `index` and `stream` of a seed.
+TRINE_HOST_DEVICE inline Counter random_words(std::uint64_t seed, std::uint64_t stream,
+                                              std::uint64_t index) {
+  return philox({{static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
+                  static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)}},
+                {{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}});
+}
+
+struct NormalPair {
+  double value[2];
+};
+
+/// Two independent standard normal numbers of two uniform ones: Box and Muller's transform.
+TRINE_HOST_DEVICE inline NormalPair normal_pair(std::uint32_t first, std::uint32_t second) {
+  const double radius = std::sqrt(-2 * natural_logarithm(uniform(first)));
+  const Direction d = direction(uniform(second));
+  return {{radius * d.cos, radius * d.sin}};
+}
+
 struct Normals {
   double value[4];
 };
 
-/// Four independent standard normal numbers for each `index` and `stream` of a seed: Box and
-/// Muller's transform of pairs of uniform numbers.
+/// Four independent standard normal numbers for each `index` and `stream` of a seed.
 TRINE_HOST_DEVICE inline Normals normal_numbers(std::uint64_t seed, std::uint64_t stream,
                                                 std::uint64_t index) {
-  const Counter c =
-      philox({{static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
-               static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)}},
-             {{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}});
-  Normals n{};
-  for (int k = 0; k < 4; k += 2) {
-    const double radius = std::sqrt(-2 * natural_logarithm(uniform(c.word[k])));
-    const Direction d = direction(uniform(c.word[k + 1]));
-    n.value[k] = radius * d.cos;
-    n.value[k + 1] = radius * d.sin;
+  const Counter c = random_words(seed, stream, index);
+  const NormalPair a = normal_pair(c.word[0], c.word[1]), b = normal_pair(c.word[2], c.word[3]);
+  return {{a.value[0], a.value[1], b.value[0], b.value[1]}};
+}
+
+/// The sum of `count` squares of independent standard normal numbers: twice a gamma number of shape
+/// count / 2, by rejection (Marsaglia, Tsang, ACM Trans. Math. Softw. 26, 363 (2000),
+/// doi:10.1145/358407.358414). Uses the indices of the stream from `index` on.
+TRINE_HOST_DEVICE inline double sum_of_squares(std::int64_t count, std::uint64_t seed,
+                                               std::uint64_t stream, std::uint64_t index) {
+  if (count <= 0) return 0;
+  if (count == 1) {
+    const double normal = normal_numbers(seed, stream, index).value[0];
+    return normal * normal;
   }
-  return n;
+  const double d = static_cast<double>(count) / 2 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+  for (;; ++index) {
+    const Counter words = random_words(seed, stream, index);
+    const double x = normal_pair(words.word[0], words.word[1]).value[0];
+    const double root = 1 + c * x, v = root * root * root;
+    if (root <= 0) continue;
+    const double bound = x * x / 2 + d * (1 - v + natural_logarithm(v));
+    if (natural_logarithm(uniform(words.word[2])) < bound) return 2 * d * v;
+  }
 }
 
 /// Streams of random numbers: what one is for says its upper half, the step its lower.

@@ -37,6 +37,26 @@ void check_options(const DynamicsOptions& o) {
   need(o.min_distance >= 0, "a smallest distance in A", o.min_distance,
        "it must not be below zero");
   positive("a number of steps between checks", o.check_every);
+  check(o.ensemble != Ensemble::nvt_nhc || o.temperature > 0, ErrorCode::bad_input,
+        "ensemble nvt-nhc at 0 K makes no sense (its chain would have no mass), name a temperature "
+        "or another ensemble");
+}
+
+void check_system(const sim::SystemState& s, const DynamicsOptions& options) {
+  if (options.ensemble != Ensemble::npt_isotropic && options.ensemble != Ensemble::npt_flexible) {
+    return;
+  }
+  const std::string name = s.structure.source.empty() ? "structure" : s.structure.source;
+  const auto& pbc = s.structure.pbc;
+  check(pbc[0] && pbc[1] && pbc[2], ErrorCode::bad_input,
+        "{}: ensemble {} needs a cell that is periodic in three directions (pressure has no meaning "
+        "without a volume), use another ensemble",
+        name, ensemble_name(options.ensemble));
+  const auto held = std::find(s.moves.begin(), s.moves.end(), 0);
+  check(held == s.moves.end(), ErrorCode::bad_input,
+        "{}: atom {} is held (move_mask), which ensemble {} cannot do (all atoms move with the "
+        "cell), use another ensemble or release it",
+        name, held - s.moves.begin() + 1, ensemble_name(options.ensemble));
 }
 
 /// Systems with velocities: their own, else drawn.
@@ -47,6 +67,7 @@ std::vector<sim::SystemState> begin(std::vector<Structure> start, const Dynamics
     has_own.push_back(sim::has_velocities(s));
     states.push_back(sim::system_at_rest(std::move(s)));
     states.back().seed = options.seed + has_own.size() - 1;
+    check_system(states.back(), options);
   }
   using Host = sim::Systems<MemSpace::host>;
   const Host drawing(-1, states, {}, 0);

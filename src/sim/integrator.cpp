@@ -1,7 +1,9 @@
 #include "sim/integrator.hpp"
 
-#include "base/check.hpp"
+#include "sim/cell_rescaling.hpp"
+#include "sim/csvr.hpp"
 #include "sim/langevin.hpp"
+#include "sim/nose_hoover.hpp"
 #include "sim/nve.hpp"
 
 namespace trine::sim {
@@ -10,15 +12,19 @@ template <MemSpace S>
 std::unique_ptr<Integrator<S>> make_integrator(const DynamicsOptions& o,
                                                const std::vector<double>& degrees) {
   switch (o.ensemble) {
-    case Ensemble::nve:
-      return std::make_unique<Nve<S>>(o.time_step);
     case Ensemble::nvt_langevin:
       return std::make_unique<Langevin<S>>(o.time_step, o.temperature, o.thermostat_time);
-    default:
+    case Ensemble::nvt_csvr:
+      return std::make_unique<Csvr<S>>(o, degrees);
+    case Ensemble::nvt_nhc:
+      return std::make_unique<NoseHoover<S>>(o, degrees);
+    case Ensemble::npt_isotropic:
+    case Ensemble::npt_flexible:
+      return std::make_unique<CellRescaling<S>>(o, degrees);
+    case Ensemble::nve:
       break;
   }
-  static_cast<void>(degrees);
-  fail(ErrorCode::not_supported, "ensemble {} is not there yet", ensemble_name(o.ensemble));
+  return std::make_unique<Nve<S>>(o.time_step);
 }
 
 template std::unique_ptr<Integrator<MemSpace::host>> make_integrator(const DynamicsOptions&,

@@ -6,7 +6,8 @@
 namespace trine::sim {
 
 /// Calls `visit` with every number of the states that changes: positions, velocities, forces,
-/// cells, energies, strain gradients, variables of systems and of atoms, each of all systems.
+/// cells, energies, strain gradients, variables of systems and of atoms, direct forces, each of all
+/// systems.
 template <class States, class Visit>
 void visit_numbers(States& states, const Visit& visit) {
   const auto numbers = [&](auto& all) {
@@ -23,6 +24,7 @@ void visit_numbers(States& states, const Visit& visit) {
   for (auto& s : states) vectors(s.strain_gradient);
   for (auto& s : states) numbers(s.variables);
   for (auto& s : states) numbers(s.atom_variables);
+  for (auto& s : states) vectors(s.direct_forces);
 }
 
 }  // namespace trine::sim

@@ -6,7 +6,7 @@
 namespace trine::sim {
 
 template <MemSpace S>
-class Nve final : public Integrator<S> {
+class Nve : public Integrator<S> {
  public:
   explicit Nve(double time_step) : time_step_(time_step) {}
 

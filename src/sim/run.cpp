@@ -30,8 +30,9 @@ class RunOn final : public Run {
         steps_done_(state.steps_done),
         degrees_(degrees_of(state)),
         integrator_(make_integrator<S>(options_, degrees_)),
-        systems_(potential.gpu(), std::move(state.systems), integrator_->variables(), steps_done_) {
+        systems_(potential.gpu(), std::move(state.systems), variables(), steps_done_) {
     const auto device = systems_.queue().use();
+    integrator_->prepare(systems_.atoms());
     if (is_new) {
       integrator_->start(systems_.queue(), systems_.atoms());
       systems_.evaluate(potential_);
@@ -50,7 +51,10 @@ class RunOn final : public Run {
 
   std::int64_t steps_done() const override { return steps_done_; }
 
-  std::vector<SystemState> systems() const override { return systems_.states(); }
+  std::vector<SystemState> systems() override {
+    if (steps_done_ % cycle() != 0) systems_.evaluate_conservative(potential_);
+    return systems_.states();
+  }
 
   std::vector<Sums> sums() override;
 
@@ -67,16 +71,25 @@ class RunOn final : public Run {
     }
   }
 
-  void step() {
-    const auto& queue = systems_.queue();
-    const motion::Atoms& atoms = systems_.atoms();
-    integrator_->begin_step(queue, atoms);
-    systems_.evaluate(potential_);
-    integrator_->end_step(queue, atoms);
-    motion::for_each(queue, 1, motion::CountStep{atoms.step});
-    ++steps_done_;
+  bool is_direct() const { return options_.correction_every > 0; }
+  /// Steps from one evaluation of the potential to the next.
+  std::int64_t cycle() const { return std::max(1, options_.correction_every); }
+
+  Variables variables() const {
+    Variables v = integrator_->variables();
+    v.direct_forces = is_direct();
+    return v;
   }
 
+  /// What the integrator sees: the forces of a step are those of the direct head if there is one.
+  motion::Atoms atoms_of_step() const {
+    motion::Atoms atoms = systems_.atoms();
+    if (is_direct()) atoms.force = atoms.direct_force;
+    return atoms;
+  }
+
+  void step();
+  void correct();
   void look();
   void look_at_temperature(std::size_t b, double twice_kinetic) const;
 
@@ -89,6 +102,41 @@ class RunOn final : public Run {
   Buffer<double, S> of_systems_;  ///< what sums over atoms are written to
 };
 
+template <MemSpace S>
+void RunOn<S>::step() {
+  const auto& queue = systems_.queue();
+  const motion::Atoms atoms = atoms_of_step();
+  const bool begins = steps_done_ % cycle() == 0, ends = (steps_done_ + 1) % cycle() == 0;
+  if (begins) {
+    integrator_->begin_cycle(queue, atoms);
+    correct();
+  }
+  integrator_->begin_step(queue, atoms);
+  if (ends) {
+    systems_.evaluate(potential_);
+  } else {
+    systems_.evaluate_direct(potential_);
+  }
+  integrator_->end_step(queue, atoms);
+  if (ends) {
+    correct();
+    integrator_->end_cycle(queue, atoms);
+  }
+  integrator_->finish_step(queue, atoms);
+  motion::for_each(queue, 1, motion::CountStep{atoms.step});
+  ++steps_done_;
+}
+
+/// Half of the kick by what the potential's forces and those of the direct head differ by.
+template <MemSpace S>
+void RunOn<S>::correct() {
+  if (!is_direct()) return;
+  const motion::Atoms& a = systems_.atoms();
+  const double time = options_.time_step * static_cast<double>(cycle()) / 2;
+  motion::for_each(systems_.queue(), a.atoms, motion::Kick{a, a.force, time});
+  motion::for_each(systems_.queue(), a.atoms, motion::Kick{a, a.direct_force, -time});
+}
+
 /// Refuses a state that makes no sense; remembers one that does.
 template <MemSpace S>
 void RunOn<S>::look() {
@@ -96,7 +144,7 @@ void RunOn<S>::look() {
   of_systems_.resize(std::max<std::int64_t>(1, 3 * a.systems));
   double* const largest = of_systems_.data();
   double* const twice_kinetic = largest + 2 * a.systems;
-  motion::maximum_by_system(systems_.queue(), a, motion::LargestComponents{a}, largest);
+  motion::maximum_by_system(systems_.queue(), a, motion::LargestComponents{atoms_of_step()}, largest);
   motion::sum_by_system(systems_.queue(), a, motion::TwiceKineticEnergy{a}, twice_kinetic);
   const auto sums = systems_.read(largest, 3 * a.systems);
   const auto energies = systems_.read(a.energy, a.systems);

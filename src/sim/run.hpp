@@ -30,7 +30,7 @@ class Run {
   virtual void advance(std::int64_t steps) = 0;
   virtual std::int64_t steps_done() const = 0;
   /// These wait for the device.
-  virtual std::vector<SystemState> systems() const = 0;
+  virtual std::vector<SystemState> systems() = 0;
   virtual std::vector<Sums> sums() = 0;
 };
 

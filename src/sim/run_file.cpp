@@ -156,6 +156,8 @@ RunFile parse(const std::string& bytes) {
                 [&](const char* name, auto& value) { json.at("options").at(name).get_to(value); });
   for (const Json& s : json.value("systems", Json::array())) {
     file.state.systems.push_back(system_from(s));
+    SystemState& state = file.state.systems.back();
+    if (file.state.options.correction_every > 0) state.direct_forces.resize(state.masses.size());
   }
   const char* next = bytes.data() + begin + length;
   visit_numbers(file.state.systems, [&](double& x) {

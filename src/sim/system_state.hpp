@@ -19,6 +19,8 @@ struct SystemState {
   std::uint64_t seed = 0;
   std::vector<double> variables;       ///< of the algorithm, see motion/atoms.hpp
   std::vector<double> atom_variables;  ///< [N] times as many
+  /// [N] eV/Angstrom, mean removed; empty where no direct head drives the run.
+  std::vector<Vec3> direct_forces;
 };
 
 /// A system at rest: masses, held atoms and velocities (if it has any) from the columns that

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "motion/direct_forces.hpp"
 #include "motion/set.hpp"
 #include "sim/numbers.hpp"
 
@@ -14,6 +15,7 @@ void size_variables(std::vector<SystemState>& states, Variables v) {
   for (SystemState& s : states) {
     s.variables.resize(static_cast<std::size_t>(v.of_system));
     s.atom_variables.resize(s.structure.size() * static_cast<std::size_t>(v.of_atom));
+    s.direct_forces.resize(v.direct_forces ? s.structure.size() : 0);
   }
 }
 
@@ -91,6 +93,9 @@ void Systems<S>::place_numbers(Variables variables) {
   a.atom_values = variables.of_atom;
   a.variables = take(a.systems * a.system_values);
   a.atom_variables = take(a.atoms * a.atom_values);
+  if (!variables.direct_forces) return;
+  a.direct_force = take(3 * a.atoms);
+  force_sums_.resize(motion::DirectForce::kCount * a.systems);
 }
 
 template <MemSpace S>
@@ -120,20 +125,36 @@ DeviceArrays Systems<S>::arrays() const {
           .energy = atoms_.energy,
           .forces = atoms_.force,
           .strain_gradient = atoms_.strain_gradient,
+          .direct_forces = atoms_.direct_force,
           .stream = queue_.stream()};
 }
 
 template <MemSpace S>
 void Systems<S>::evaluate(Potential& potential) {
   potential.evaluate_on_device(structures_, arrays());
+  if (atoms_.direct_force) subtract_mean_force();
 }
 
 template <MemSpace S>
-void Systems<S>::evaluate_direct(Potential& potential, double* forces) {
+void Systems<S>::evaluate_conservative(Potential& potential) {
+  DeviceArrays wanted = arrays();
+  wanted.direct_forces = nullptr;
+  potential.evaluate_on_device(structures_, wanted);
+}
+
+template <MemSpace S>
+void Systems<S>::evaluate_direct(Potential& potential) {
   potential.evaluate_on_device(structures_, {.positions = atoms_.position,
                                              .cells = atoms_.cell,
-                                             .direct_forces = forces,
+                                             .direct_forces = atoms_.direct_force,
                                              .stream = queue_.stream()});
+  subtract_mean_force();
+}
+
+template <MemSpace S>
+void Systems<S>::subtract_mean_force() {
+  motion::sum_by_system(queue_, atoms_, motion::DirectForce{atoms_}, force_sums_.data());
+  motion::for_each(queue_, atoms_.atoms, motion::SubtractMeanForce{atoms_, force_sums_.data()});
 }
 
 template <MemSpace S>

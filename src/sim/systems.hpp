@@ -17,6 +17,7 @@ namespace trine::sim {
 struct Variables {
   std::int64_t of_system = 0;
   std::int64_t of_atom = 0;
+  bool direct_forces = false;
 };
 
 template <MemSpace S>
@@ -30,10 +31,12 @@ class Systems {
   const motion::Atoms& atoms() const { return atoms_; }
   std::size_t size() const { return states_.size(); }
 
-  /// Energies, forces and strain gradients where the atoms are now.
+  /// Energies, forces and strain gradients where the atoms are now; also the forces of a direct head
+  /// if there is room for them.
   void evaluate(Potential& potential);
-  /// Raw forces of a direct head, (N, 3).
-  void evaluate_direct(Potential& potential, double* forces);
+  void evaluate_conservative(Potential& potential);  ///< all but the direct forces
+  /// Forces of a direct head alone.
+  void evaluate_direct(Potential& potential);
 
   /// Of a system, for messages.
   std::string name(std::size_t b) const;
@@ -56,6 +59,7 @@ class Systems {
   template <class T>
   static void fill(Buffer<T, S>& array, const std::vector<T>& values);
   void place_numbers(Variables variables);
+  void subtract_mean_force();
 
   motion::Queue<S> queue_;
   std::vector<SystemState> states_;  ///< what does not change: masses, held atoms, seeds, names
@@ -66,8 +70,9 @@ class Systems {
   Buffer<std::uint8_t, S> moves_;
   Buffer<double, S> mass_;
   /// All that changes, one array after the other: positions, velocities, forces, cells, energies,
-  /// strain gradients, variables of systems and of atoms.
+  /// strain gradients, variables of systems and of atoms, direct forces.
   Buffer<double, S> numbers_, remembered_;
+  Buffer<double, S> force_sums_;  ///< (B, 4) of direct forces
   motion::Atoms atoms_;
 };
 

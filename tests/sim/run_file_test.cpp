@@ -109,7 +109,7 @@ TEST_F(RunFiles, DamageIsFound) {
 TEST_F(RunFiles, ContinueBitForBit) {
   EngineOptions options = test_options();
   Model model = Model::load(model_path("trine-mini"), options);
-  for (int e = 0; e <= static_cast<int>(Ensemble::nvt_langevin); ++e) {
+  for (int e = 0; e <= static_cast<int>(Ensemble::npt_flexible); ++e) {
     const DynamicsOptions run_options{.ensemble = static_cast<Ensemble>(e), .pressure = 0.1};
     const Structure start = reference_structure("fe_bcc2");
     Dynamics whole(model, {start}, run_options), first(model, {start}, run_options);

@@ -1,0 +1,221 @@
+// Stochastic cell rescaling (Bernetti, Bussi, J. Chem. Phys. 153, 114107 (2020); of all of the cell:
+// Del Tatto, Raiteri, Bernetti, Bussi, Appl. Sci. 12, 1139 (2022)). A step strains the cell by a
+// symmetric tensor e, which turns nothing round:
+//   e = -M V (P0 + stress) dt + sqrt(2 k T M dt) R,   M = compressibility / (3 V relaxation time),
+// positions and cell vectors are multiplied by exp(e), velocities by exp(-e). The stress (tension
+// positive) has the atoms' motion in it; R has a standard normal number per direction of strain. It
+// leaves the density V exp(-(U + K + P0 V) / k T) alone, with respect to the invariant measure of
+// cells of one volume, and so volumes the density V^(n/3) exp(-(U + P0 V) / k T), n degrees of
+// freedom.
+//
+// Tensors are six numbers in which a sum of squares is the square of the norm: xx, yy, zz, and
+// sqrt(2) times yz, xz, xy.
+#pragma once
+
+#include "motion/launch.hpp"
+#include "motion/random.hpp"
+#include "motion/units.hpp"
+
+namespace trine::motion {
+
+struct Barostat {
+  bool isotropic;      ///< strain is a multiple of the unit tensor
+  double temperature;  ///< K
+  double pressure;     ///< eV/Angstrom^3
+  double pace;         ///< compressibility / (3 relaxation time), Angstrom^3/eV/fs
+  double time_step;    ///< fs
+  int steps;           ///< that one stress serves
+
+  /// Directions of strain.
+  TRINE_HOST_DEVICE int directions() const { return isotropic ? 1 : 6; }
+};
+
+/// Variables of a system beside the thermostat's one.
+struct CellVariables {
+  double heat;         ///< the thermostat's, eV
+  double work;         ///< eV, see CellEnergy
+  double rate[6];      ///< 1/fs: -M V (P0 + stress) when the stress was known
+  double mobility;     ///< M then, 1/(eV fs)
+  double strain[6];    ///< since then: the sum of the steps' strains
+  double squares;      ///< and that of their squares
+};
+
+inline constexpr std::int64_t kCellVariables = sizeof(CellVariables) / sizeof(double);
+
+TRINE_HOST_DEVICE inline CellVariables& cell_variables(const Atoms& a, std::int64_t b) {
+  return reinterpret_cast<CellVariables*>(a.variables)[b];
+}
+
+TRINE_HOST_DEVICE inline double volume_of(const Atoms& a, std::int64_t b) {
+  const double* h = a.cell + 9 * b;
+  const double determinant = h[0] * (h[4] * h[8] - h[5] * h[7]) -
+                             h[1] * (h[3] * h[8] - h[5] * h[6]) +
+                             h[2] * (h[3] * h[7] - h[4] * h[6]);
+  return determinant < 0 ? -determinant : determinant;
+}
+
+/// Takes a strain's part that changes the shape away, if it has to stay.
+TRINE_HOST_DEVICE inline void keep_shape(const Barostat& barostat, double* strain) {
+  if (!barostat.isotropic) return;
+  const double mean = (strain[0] + strain[1] + strain[2]) / 3;
+  for (int k = 0; k < 6; ++k) strain[k] = k < 3 ? mean : 0;
+}
+
+struct StrainRate {
+  double rate[6];
+  double mobility;
+};
+
+/// From strain gradient and m v v^T (`kinetic`, six numbers as KineticTensor gives them).
+TRINE_HOST_DEVICE inline StrainRate strain_rate(const Atoms& a, const Barostat& barostat,
+                                                const double* kinetic, std::int64_t b) {
+  const double kRoot2 = 1.41421356237309505;
+  const double* g = a.strain_gradient + 9 * b;
+  const double volume = volume_of(a, b);
+  const double gradient[] = {g[0], g[4], g[8], (g[5] + g[7]) / 2, (g[2] + g[6]) / 2,
+                             (g[1] + g[3]) / 2};
+  StrainRate result{};
+  result.mobility = barostat.pace / volume;
+  for (int k = 0; k < 6; ++k) {
+    const double stress = gradient[k] - kinetic[k] + (k < 3 ? barostat.pressure * volume : 0);
+    result.rate[k] = -result.mobility * stress * (k < 3 ? 1 : kRoot2);
+  }
+  keep_shape(barostat, result.rate);
+  return result;
+}
+
+/// For one system where the stress is known and the next strains begin.
+struct BeginStrain {
+  Atoms a;
+  Barostat barostat;
+  const double* kinetic;  ///< (B, 6) sums of KineticTensor
+
+  TRINE_HOST_DEVICE void operator()(std::int64_t b) const {
+    CellVariables& v = cell_variables(a, b);
+    const StrainRate now = strain_rate(a, barostat, kinetic + 6 * b, b);
+    v.mobility = now.mobility;
+    v.squares = 0;
+    for (int k = 0; k < 6; ++k) {
+      v.rate[k] = now.rate[k];
+      v.strain[k] = 0;
+    }
+  }
+};
+
+/// x = exp(sign e) for a symmetric e: its series, which rounding ends for strains below 1.
+TRINE_HOST_DEVICE inline void exponential(const double (&e)[9], double sign, double* x) {
+  constexpr int kTerms = 18;
+  for (int k = 0; k < 9; ++k) x[k] = k % 4 == 0 ? 1 : 0;
+  for (int term = kTerms; term >= 1; --term) {
+    double product[9];
+    for (int r = 0; r < 3; ++r) {
+      for (int c = 0; c < 3; ++c) {
+        product[3 * r + c] =
+            x[3 * r] * e[c] + x[3 * r + 1] * e[3 + c] + x[3 * r + 2] * e[6 + c];
+      }
+    }
+    for (int k = 0; k < 9; ++k) x[k] = (k % 4 == 0 ? 1 : 0) + sign / term * product[k];
+  }
+}
+
+/// y = m y for a matrix m.
+TRINE_HOST_DEVICE inline void transform(const double* m, double* y) {
+  const double x[] = {y[0], y[1], y[2]};
+  for (int r = 0; r < 3; ++r) y[r] = m[3 * r] * x[0] + m[3 * r + 1] * x[1] + m[3 * r + 2] * x[2];
+}
+
+/// Draws the strain of a time step for one system and strains its cell.
+struct StrainCell {
+  Atoms a;
+  Barostat barostat;
+  double* factors;  ///< (B, 2, 3, 3) out: of positions, of velocities
+
+  TRINE_HOST_DEVICE void operator()(std::int64_t b) const {
+    CellVariables& v = cell_variables(a, b);
+    const std::uint64_t stream = random_stream(RandomUse::barostat, *a.step);
+    const Normals first = normal_numbers(a.seed[b], stream, 0),
+                  second = normal_numbers(a.seed[b], stream, 1);
+    const double time = barostat.time_step;
+    const double width = std::sqrt(2 * kBoltzmann * barostat.temperature * v.mobility * time);
+    double strain[6];
+    for (int k = 0; k < 6; ++k) strain[k] = width * (k < 4 ? first.value[k] : second.value[k - 4]);
+    keep_shape(barostat, strain);
+    for (int k = 0; k < 6; ++k) {
+      strain[k] += v.rate[k] * time;
+      v.strain[k] += strain[k];
+      v.squares += strain[k] * strain[k];
+    }
+    apply(strain, factors + 18 * b, a.cell + 9 * b);
+  }
+
+ private:
+  TRINE_HOST_DEVICE static void apply(const double* strain, double* factor, double* cell) {
+    const double kHalfRoot = 0.70710678118654752;
+    const double yz = strain[3] * kHalfRoot, xz = strain[4] * kHalfRoot, xy = strain[5] * kHalfRoot;
+    const double e[9] = {strain[0], xy, xz, xy, strain[1], yz, xz, yz, strain[2]};
+    exponential(e, 1, factor);
+    exponential(e, -1, factor + 9);
+    for (int row = 0; row < 3; ++row) transform(factor, cell + 3 * row);
+  }
+};
+
+/// Position and velocity of one atom follow the cell.
+struct StrainAtom {
+  Atoms a;
+  const double* factors;  ///< as StrainCell gives them
+
+  TRINE_HOST_DEVICE void operator()(std::int64_t i) const {
+    const double* const of_system = factors + std::int64_t{18} * a.system[i];
+    transform(of_system, a.position + 3 * i);
+    transform(of_system + 9, a.velocity + 3 * i);
+  }
+};
+
+/// For one system where the stress is known again: what its steps were to be weighed with. The
+/// probability of the steps' strains e from a state with rate f and mobility M is that of normal
+/// numbers about f dt with variance 2 k T M dt; that of going back by -e is one with f' and M'. The
+/// logarithm of the first over the second, times k T, is added to `work`.
+struct EndStrain {
+  Atoms a;
+  Barostat barostat;
+  const double* kinetic;  ///< (B, 6) sums of KineticTensor
+
+  TRINE_HOST_DEVICE void operator()(std::int64_t b) const {
+    CellVariables& v = cell_variables(a, b);
+    const StrainRate now = strain_rate(a, barostat, kinetic + 6 * b, b);
+    v.work += miss(v, now.rate, now.mobility, 1) - miss(v, v.rate, v.mobility, -1);
+    v.work += kBoltzmann * barostat.temperature * barostat.directions() * barostat.steps / 2 *
+              natural_logarithm(now.mobility / v.mobility);
+  }
+
+ private:
+  /// Sum over steps of |e + sign rate dt|^2 / (4 M dt).
+  TRINE_HOST_DEVICE double miss(const CellVariables& v, const double* rate, double mobility,
+                                int sign) const {
+    const double time = barostat.time_step;
+    double total = v.squares;
+    for (int k = 0; k < 6; ++k) {
+      total += 2 * sign * time * rate[k] * v.strain[k] +
+               barostat.steps * time * time * rate[k] * rate[k];
+    }
+    return total / (4 * mobility * time);
+  }
+};
+
+/// out[b] = P0 V - k T ln(V / Angstrom^3) + work - heat. With potential and kinetic energy it is -k T
+/// times the logarithm of a run's probability over that of the same run backwards: constant but for
+/// the error of the integration.
+struct CellEnergy {
+  Atoms a;
+  Barostat barostat;
+  double* out;
+
+  TRINE_HOST_DEVICE void operator()(std::int64_t b) const {
+    const CellVariables& v = cell_variables(a, b);
+    const double volume = volume_of(a, b);
+    out[b] = barostat.pressure * volume -
+             kBoltzmann * barostat.temperature * natural_logarithm(volume) + v.work - v.heat;
+  }
+};
+
+}  // namespace trine::motion
