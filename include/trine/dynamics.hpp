@@ -40,10 +40,11 @@ struct DynamicsOptions {
   /// step, and every k steps what conservative forces differ by, as a kick of k time steps
   /// (reversible multiple time stepping, Tuckerman, Berne, Martyna 1992).
   int correction_every = 0;
-  /// Limits of a run that makes sense, looked at every `check_every` steps.
+  /// Limits of a run that makes sense, looked at every `check_every` steps, between which the host
+  /// does not wait for a GPU.
   double max_temperature = 20'000;  ///< K
   double min_distance = 0.3;        ///< Angstrom
-  int check_every = 20;
+  int check_every = 100;
 };
 
 /// What a log holds of a system.

@@ -1,6 +1,6 @@
-// Stochastic cell rescaling (Bernetti, Bussi, J. Chem. Phys. 153, 114107 (2020); of all of the cell:
-// Del Tatto, Raiteri, Bernetti, Bussi, Appl. Sci. 12, 1139 (2022)). A step strains the cell by a
-// symmetric tensor e, which turns nothing round:
+// Stochastic cell rescaling (Bernetti, Bussi, J. Chem. Phys. 153, 114107 (2020); of all of the
+// cell: Del Tatto, Raiteri, Bernetti, Bussi, Appl. Sci. 12, 1139 (2022)). A step strains the cell
+// by a symmetric tensor e, which turns nothing round:
 //   e = -M V (P0 + stress) dt + sqrt(2 k T M dt) R,   M = compressibility / (3 V relaxation time),
 // positions and cell vectors are multiplied by exp(e), velocities by exp(-e). The stress (tension
 // positive) has the atoms' motion in it; R has a standard normal number per direction of strain. It
@@ -32,12 +32,12 @@ struct Barostat {
 
 /// Variables of a system beside the thermostat's one.
 struct CellVariables {
-  double heat;         ///< the thermostat's, eV
-  double work;         ///< eV, see CellEnergy
-  double rate[6];      ///< 1/fs: -M V (P0 + stress) when the stress was known
-  double mobility;     ///< M then, 1/(eV fs)
-  double strain[6];    ///< since then: the sum of the steps' strains
-  double squares;      ///< and that of their squares
+  double heat;       ///< the thermostat's, eV
+  double work;       ///< eV, see CellEnergy
+  double rate[6];    ///< 1/fs: -M V (P0 + stress) when the stress was known
+  double mobility;   ///< M then, 1/(eV fs)
+  double strain[6];  ///< since then: the sum of the steps' strains
+  double squares;    ///< and that of their squares
 };
 
 inline constexpr std::int64_t kCellVariables = sizeof(CellVariables) / sizeof(double);
@@ -72,8 +72,8 @@ TRINE_HOST_DEVICE inline StrainRate strain_rate(const Atoms& a, const Barostat& 
   const double kRoot2 = 1.41421356237309505;
   const double* g = a.strain_gradient + 9 * b;
   const double volume = volume_of(a, b);
-  const double gradient[] = {g[0], g[4], g[8], (g[5] + g[7]) / 2, (g[2] + g[6]) / 2,
-                             (g[1] + g[3]) / 2};
+  const double gradient[] = {
+      g[0], g[4], g[8], (g[5] + g[7]) / 2, (g[2] + g[6]) / 2, (g[1] + g[3]) / 2};
   StrainRate result{};
   result.mobility = barostat.pace / volume;
   for (int k = 0; k < 6; ++k) {
@@ -110,8 +110,7 @@ TRINE_HOST_DEVICE inline void exponential(const double (&e)[9], double sign, dou
     double product[9];
     for (int r = 0; r < 3; ++r) {
       for (int c = 0; c < 3; ++c) {
-        product[3 * r + c] =
-            x[3 * r] * e[c] + x[3 * r + 1] * e[3 + c] + x[3 * r + 2] * e[6 + c];
+        product[3 * r + c] = x[3 * r] * e[c] + x[3 * r + 1] * e[3 + c] + x[3 * r + 2] * e[6 + c];
       }
     }
     for (int k = 0; k < 9; ++k) x[k] = (k % 4 == 0 ? 1 : 0) + sign / term * product[k];
@@ -202,9 +201,9 @@ struct EndStrain {
   }
 };
 
-/// out[b] = P0 V - k T ln(V / Angstrom^3) + work - heat. With potential and kinetic energy it is -k T
-/// times the logarithm of a run's probability over that of the same run backwards: constant but for
-/// the error of the integration.
+/// out[b] = P0 V - k T ln(V / Angstrom^3) + work - heat. With potential and kinetic energy it is -k
+/// T times the logarithm of a run's probability over that of the same run backwards: constant but
+/// for the error of the integration.
 struct CellEnergy {
   Atoms a;
   Barostat barostat;

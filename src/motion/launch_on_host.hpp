@@ -5,14 +5,21 @@
 
 namespace trine::motion {
 
+inline bool is_shut(const Queue<MemSpace::host>& queue) {
+  return queue.gate() && *queue.gate() != 0;
+}
+
 template <class Work, MemSpace S>
-void for_each(const Queue<S>&, std::int64_t count, const Work& work) {
+void for_each(const Queue<S>& queue, std::int64_t count, const Work& work) {
+  if (is_shut(queue)) return;
   for (std::int64_t i = 0; i < count; ++i) work(i);
 }
 
 /// out[b][k] = combine over the system's atoms, beginning with 0.
 template <class Work, class Combine>
-void fold(const Atoms& atoms, const Work& work, const Combine& combine, double* out) {
+void fold(const Queue<MemSpace::host>& queue, const Atoms& atoms, const Work& work,
+          const Combine& combine, double* out) {
+  if (is_shut(queue)) return;
   for (std::int64_t b = 0; b < atoms.systems; ++b) {
     decltype(work(0)) total{};
     for (std::int64_t i = atoms.first[b]; i < atoms.first[b + 1]; ++i) {
@@ -24,14 +31,14 @@ void fold(const Atoms& atoms, const Work& work, const Combine& combine, double* 
 }
 
 template <class Work, MemSpace S>
-void sum_by_system(const Queue<S>&, const Atoms& atoms, const Work& work, double* out) {
+void sum_by_system(const Queue<S>& queue, const Atoms& atoms, const Work& work, double* out) {
   fold(
-      atoms, work, [](double a, double b) { return a + b; }, out);
+      queue, atoms, work, [](double a, double b) { return a + b; }, out);
 }
 
 template <class Work, MemSpace S>
-void maximum_by_system(const Queue<S>&, const Atoms& atoms, const Work& work, double* out) {
-  fold(atoms, work, Larger(), out);
+void maximum_by_system(const Queue<S>& queue, const Atoms& atoms, const Work& work, double* out) {
+  fold(queue, atoms, work, Larger(), out);
 }
 
 }  // namespace trine::motion

@@ -18,7 +18,11 @@ class Queue<MemSpace::host> {
   std::shared_ptr<void> use() const { return nullptr; }
   void* stream() const { return nullptr; }
   void wait() const {}
-  const int* gate() const { return nullptr; }
+  const int* gate() const { return gate_; }
+  void set_gate(const int* gate) { gate_ = gate; }
+
+ private:
+  const int* gate_ = nullptr;
 };
 
 /// A stream of a GPU. Defined by the CUDA engine.
@@ -35,7 +39,8 @@ class Queue<MemSpace::device> {
   [[nodiscard]] std::shared_ptr<void> use() const;
   void* stream() const { return stream_; }  ///< a cudaStream_t
   void wait() const;
-  /// A number on the device: while it is not zero, work does nothing. Null: there is none.
+  /// A number on the device: while it is not zero, work does nothing. Null: there is none. The same
+  /// holds for the host's queue.
   const int* gate() const { return gate_; }
   void set_gate(const int* gate) { gate_ = gate; }
 

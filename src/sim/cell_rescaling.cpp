@@ -47,8 +47,7 @@ void CellRescaling<S>::begin_step(const motion::Queue<S>& queue, const motion::A
 
 template <MemSpace S>
 void CellRescaling<S>::end_step(const motion::Queue<S>& queue, const motion::Atoms& atoms) {
-  motion::for_each(queue, atoms.atoms,
-                   motion::Kick{atoms, atoms.force, barostat_.time_step / 2});
+  motion::for_each(queue, atoms.atoms, motion::Kick{atoms, atoms.force, barostat_.time_step / 2});
 }
 
 template <MemSpace S>

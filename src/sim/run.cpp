@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "motion/momentum.hpp"
+#include "motion/repeated_step.hpp"
 #include "motion/units.hpp"
 #include "motion/verlet.hpp"
 #include "sim/integrator.hpp"
@@ -30,7 +31,8 @@ class RunOn final : public Run {
         steps_done_(state.steps_done),
         degrees_(degrees_of(state)),
         integrator_(make_integrator<S>(options_, degrees_)),
-        systems_(potential.gpu(), std::move(state.systems), variables(), steps_done_) {
+        systems_(potential.gpu(), std::move(state.systems), variables(), steps_done_),
+        repeated_(systems_.queue()) {
     const auto device = systems_.queue().use();
     integrator_->prepare(systems_.atoms());
     if (is_new) {
@@ -60,11 +62,18 @@ class RunOn final : public Run {
 
  private:
   void advance_and_look(std::int64_t steps) {
-    const std::int64_t before = steps_done_;
+    const std::int64_t before = steps_done_, end = before + steps;
     try {
-      for (std::int64_t k = 0; k < steps; ++k) step();
+      while (steps_done_ < end) {
+        if (!is_direct() && potential_.can_evaluate_ahead()) {
+          repeat(end - steps_done_);
+        } else {
+          step();
+        }
+      }
       look();
     } catch (...) {
+      repeated_.clear();
       systems_.go_back();
       steps_done_ = before;
       throw;
@@ -88,7 +97,12 @@ class RunOn final : public Run {
     return atoms;
   }
 
+  bool ends_cycle() const { return (steps_done_ + 1) % cycle() == 0; }
+
   void step();
+  void begin_step();
+  void end_step();
+  void repeat(std::int64_t steps);
   void correct();
   void look();
   void look_at_temperature(std::size_t b, double twice_kinetic) const;
@@ -99,31 +113,69 @@ class RunOn final : public Run {
   std::vector<double> degrees_;
   std::unique_ptr<Integrator<S>> integrator_;
   Systems<S> systems_;
-  Buffer<double, S> of_systems_;  ///< what sums over atoms are written to
+  motion::RepeatedStep<S> repeated_;
+  std::int64_t recorded_version_ = 0;  ///< of the potential, 0: nothing has been recorded
+  Buffer<double, S> of_systems_;       ///< what sums over atoms are written to
 };
 
+/// A step, by the host's side.
 template <MemSpace S>
 void RunOn<S>::step() {
-  const auto& queue = systems_.queue();
-  const motion::Atoms atoms = atoms_of_step();
-  const bool begins = steps_done_ % cycle() == 0, ends = (steps_done_ + 1) % cycle() == 0;
-  if (begins) {
-    integrator_->begin_cycle(queue, atoms);
-    correct();
-  }
-  integrator_->begin_step(queue, atoms);
-  if (ends) {
+  begin_step();
+  if (ends_cycle()) {
     systems_.evaluate(potential_);
   } else {
     systems_.evaluate_direct(potential_);
   }
+  end_step();
+  ++steps_done_;
+}
+
+/// Until forces are wanted.
+template <MemSpace S>
+void RunOn<S>::begin_step() {
+  const motion::Atoms atoms = atoms_of_step();
+  if (steps_done_ % cycle() == 0) {
+    integrator_->begin_cycle(systems_.queue(), atoms);
+    correct();
+  }
+  integrator_->begin_step(systems_.queue(), atoms);
+}
+
+/// With these forces.
+template <MemSpace S>
+void RunOn<S>::end_step() {
+  const auto& queue = systems_.queue();
+  const motion::Atoms atoms = atoms_of_step();
   integrator_->end_step(queue, atoms);
-  if (ends) {
+  if (ends_cycle()) {
     correct();
     integrator_->end_cycle(queue, atoms);
   }
   integrator_->finish_step(queue, atoms);
   motion::for_each(queue, 1, motion::CountStep{atoms.step});
+}
+
+/// Up to so many steps that the device makes without the host. It halts where the potential needs
+/// the host, between the halves of a step, which the host then ends.
+template <MemSpace S>
+void RunOn<S>::repeat(std::int64_t steps) {
+  const std::int64_t version = potential_.ahead_version();
+  if (version != recorded_version_) {
+    repeated_.record([this] {
+      begin_step();
+      systems_.evaluate_ahead(potential_, repeated_.halted());
+      end_step();
+    });
+    recorded_version_ = version;
+  }
+  repeated_.start(steps);
+  const bool has_halted = repeated_.has_halted();
+  steps_done_ = systems_.steps_done();
+  if (!has_halted) return;
+  repeated_.clear();
+  systems_.evaluate(potential_);
+  end_step();
   ++steps_done_;
 }
 
@@ -144,7 +196,8 @@ void RunOn<S>::look() {
   of_systems_.resize(std::max<std::int64_t>(1, 3 * a.systems));
   double* const largest = of_systems_.data();
   double* const twice_kinetic = largest + 2 * a.systems;
-  motion::maximum_by_system(systems_.queue(), a, motion::LargestComponents{atoms_of_step()}, largest);
+  motion::maximum_by_system(systems_.queue(), a, motion::LargestComponents{atoms_of_step()},
+                            largest);
   motion::sum_by_system(systems_.queue(), a, motion::TwiceKineticEnergy{a}, twice_kinetic);
   const auto sums = systems_.read(largest, 3 * a.systems);
   const auto energies = systems_.read(a.energy, a.systems);

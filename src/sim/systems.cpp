@@ -136,6 +136,11 @@ void Systems<S>::evaluate(Potential& potential) {
 }
 
 template <MemSpace S>
+void Systems<S>::evaluate_ahead(Potential& potential, int* halted) {
+  potential.evaluate_ahead(structures_, arrays(), halted);
+}
+
+template <MemSpace S>
 void Systems<S>::evaluate_conservative(Potential& potential) {
   DeviceArrays wanted = arrays();
   wanted.direct_forces = nullptr;

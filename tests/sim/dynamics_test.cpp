@@ -177,6 +177,52 @@ TEST(DynamicsRun, GivesTheBitsOfTheHost) {
   }
 }
 
+/// A potential that needs its caller now and then, and leaves no forces when it does.
+class Halting final : public Potential {
+ public:
+  explicit Halting(Potential& inner) : inner_(inner) {}
+
+  int gpu() const override { return -1; }
+  std::int64_t ahead_version() const override { return calls_ < 3 ? 0 : 1 + calls_ / 40; }
+  void evaluate_on_device(std::span<const Structure> structures,
+                          const DeviceArrays& arrays) override {
+    ++calls_;
+    inner_.evaluate_on_device(structures, arrays);
+  }
+  void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
+                      int* halted) override {
+    evaluate_on_device(structures, arrays);
+    if (calls_ % 7 != 0) return;
+    *halted = 1;
+    ++halts;
+    arrays.forces[0] = std::nan("");
+  }
+
+  int halts = 0;
+
+ private:
+  Potential& inner_;
+  std::int64_t calls_ = 0;
+};
+
+TEST(DynamicsRun, GoesOnWhereAnEvaluationAheadHasHalted) {
+  const Structure s = reference_structure("fe_bcc2");
+  HarmonicCrystal crystal(s, 5);
+  Halting halting(crystal);
+  for (const Ensemble ensemble : {Ensemble::nvt_langevin, Ensemble::nvt_nhc}) {
+    const DynamicsOptions options{.ensemble = ensemble, .check_every = 11};
+    Dynamics plain(crystal, {s}, options), run(halting, {s}, options);
+    for (const int steps : {1, 30, 2, 67}) {
+      plain.run(steps);
+      run.run(steps);
+    }
+    EXPECT_EQ(run.steps_done(), 100);
+    EXPECT_EQ(run.structure().positions, plain.structure().positions);
+    EXPECT_EQ(run.observables().conserved, plain.observables().conserved);
+  }
+  EXPECT_GT(halting.halts, 10);
+}
+
 void expect_refused(Structure s, const DynamicsOptions& options, const std::string& reason) {
   HarmonicCrystal none(s, 0);
   try {
