@@ -15,8 +15,8 @@ import time
 
 import receipt
 
-# Products, operations on the device, whole models. Other tests of CUDA's code need no GPU.
-TEST_PROGRAMS = ("cuda_gemm*_test", "cuda_ops_*_test", "cuda_models_*_test")
+# Products, operations on the device, whole models, runs. Other tests of CUDA's code need no GPU.
+TEST_PROGRAMS = ("cuda_gemm*_test", "cuda_ops_*_test", "cuda_models_*_test", "cuda_sim_*_test")
 TEST_SECONDS = 240
 SANITIZER_SECONDS = 150  # for all of them together
 BENCHMARK_SECONDS = 420
@@ -50,7 +50,7 @@ def site_packages():
 
 def data_folders(programs, root, scratch):
     """Environment variables that lead tests of models, built elsewhere, to this checkout's data (tests/paths.hpp)."""
-    if not any(program.name.startswith("cuda_models_") for program in programs):
+    if not any(program.name.startswith(("cuda_models_", "cuda_sim_")) for program in programs):
         return {}
     reference = pathlib.Path(scratch).resolve() / "reference"
     with tarfile.open(root / "tests" / "data" / "reference.tar.xz") as archive:
