@@ -175,8 +175,8 @@ double Model::closest_distance() {
 }
 
 void Model::evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
-                           int* halted) {
-  impl_->engine->evaluate_ahead(structures, arrays, halted);
+                           int* halted, AheadPart part) {
+  impl_->engine->evaluate_ahead(structures, arrays, halted, part);
 }
 std::int64_t Model::ahead_version() const {
   return impl_->engine->ahead_version();

@@ -207,9 +207,12 @@ class Model final : public Potential {
   /// good. Before another call of the model its replays must have ended, unless that call comes
   /// behind them on the same `arrays.stream`.
   ///
+  /// `part` divides a call: `pairs` finds out whether it halts and may be followed by `network`,
+  /// which does the rest and takes nearly all of the time, for the same arguments.
+  ///
   /// On a CPU: evaluate_on_device, which never halts.
   void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
-                      int* halted) override;
+                      int* halted, AheadPart part = AheadPart::all) override;
 
   /// On a GPU it takes two or three calls of evaluate_on_device for the same atoms, until there is
   /// a list to keep. 0 after other calls of the model, with ZBL repulsion, where operations are

@@ -27,6 +27,9 @@ struct DeviceArrays {
   void* stream = nullptr;
 };
 
+/// Of an evaluation ahead: what may halt it, and what need not be done then.
+enum class AheadPart { all, pairs, network };
+
 /// A source of energies and forces. `Model` is one.
 class Potential {
  public:
@@ -40,9 +43,9 @@ class Potential {
   /// The same without the host, see `Model::evaluate_ahead`. Potentials that cannot do that, which
   /// say so by `ahead_version`, make the ordinary evaluation and never halt.
   virtual void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
-                              int* halted) {
+                              int* halted, AheadPart part = AheadPart::all) {
     static_cast<void>(halted);
-    evaluate_on_device(structures, arrays);
+    if (part != AheadPart::pairs) evaluate_on_device(structures, arrays);
   }
   /// 0 where `evaluate_ahead` cannot do without the host, for now or at all. Otherwise a number
   /// that changes when recordings of it have to be made again, because atoms, numbers of rows or

@@ -12,9 +12,14 @@ __global__ void choose(cudaGraphConditionalHandle is_wanted, const int* halted) 
   cudaGraphSetConditional(is_wanted, *halted == 0);
 }
 
-/// Adds a node that asks *halted, and one behind it whose body, which is returned and empty, is
+struct Choice {
+  cudaGraphNode_t node;
+  cudaGraph_t body;  ///< empty
+};
+
+/// Adds a node that asks *halted, behind `before` if there is one, and one behind it whose body is
 /// done if that is 0.
-cudaGraph_t add_choice(cudaGraph_t graph, const int* halted) {
+Choice add_choice(cudaGraph_t graph, cudaGraphNode_t before, const int* halted) {
   cudaGraphConditionalHandle is_wanted{};
   check_cuda(cudaGraphConditionalHandleCreate(&is_wanted, graph, 0, 0), "make a choice of steps");
   void* arguments[] = {&is_wanted, &halted};
@@ -23,14 +28,15 @@ cudaGraph_t add_choice(cudaGraph_t graph, const int* halted) {
   kernel.gridDim = kernel.blockDim = dim3(1);
   kernel.kernelParams = arguments;
   cudaGraphNode_t asks = nullptr, does = nullptr;
-  check_cuda(cudaGraphAddKernelNode(&asks, graph, nullptr, 0, &kernel), "make a choice of steps");
+  check_cuda(cudaGraphAddKernelNode(&asks, graph, &before, before ? 1 : 0, &kernel),
+             "make a choice of steps");
   cudaGraphNodeParams choice{};
   choice.type = cudaGraphNodeTypeConditional;
   choice.conditional.handle = is_wanted;
   choice.conditional.type = cudaGraphCondTypeIf;
   choice.conditional.size = 1;
   check_cuda(cudaGraphAddNode(&does, graph, &asks, nullptr, 1, &choice), "make a choice of steps");
-  return choice.conditional.phGraph_out[0];
+  return {does, choice.conditional.phGraph_out[0]};
 }
 
 }  // namespace
@@ -48,21 +54,26 @@ bool StepGraph::can_skip() {
   return driver >= kFirstDriver;
 }
 
-cudaGraphExec_t StepGraph::prepare(const std::function<void()>& step) const {
+cudaGraphExec_t StepGraph::prepare(const std::vector<std::function<void()>>& parts) const {
   if (!skips_) {
     Capture capture(stream_);
-    step();
+    for (const auto& part : parts) part();
     return capture.finish().instantiate();
   }
   const Graph graph;
-  Capture capture(stream_, add_choice(graph.get(), halted_));
-  step();
-  capture.end();
+  cudaGraphNode_t before = nullptr;
+  for (const auto& part : parts) {
+    const Choice choice = add_choice(graph.get(), before, halted_);
+    Capture capture(stream_, choice.body);
+    part();
+    capture.end();
+    before = choice.node;
+  }
   return graph.instantiate();
 }
 
-void StepGraph::record(const std::function<void()>& step) {
-  cudaGraphExec_t next = prepare(step);
+void StepGraph::record(const std::vector<std::function<void()>>& parts) {
+  cudaGraphExec_t next = prepare(parts);
   if (graph_) cudaGraphExecDestroy(graph_);
   graph_ = next;
 }

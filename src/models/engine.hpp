@@ -18,7 +18,7 @@ class Engine {
                                   const DeviceArrays& arrays) = 0;
   virtual double closest_distance() = 0;  ///< `Potential::closest_distance`
   virtual void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
-                              int* halted) = 0;
+                              int* halted, AheadPart part) = 0;
   virtual std::int64_t ahead_version() const = 0;
   virtual ListStatistics list_statistics() const = 0;
   virtual std::string device() const = 0;

@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "motion/queue.hpp"
 
 namespace trine::motion {
 
-/// Whoever does the work of a step may set `halted()` to 1. The rest of this step's work that goes
-/// through the queue is not done then, and no step begins until it is cleared.
+/// A step has parts. Whoever does the work of one may set `halted()` to 1. The rest of this part's
+/// work that goes through the queue is not done then, and no part begins until it is cleared.
 template <MemSpace S>
 class RepeatedStep;
 
@@ -22,16 +24,20 @@ class RepeatedStep<MemSpace::host> {
   }
 
   int* halted() const { return halted_.get(); }
-  void record(std::function<void()> step) { step_ = std::move(step); }
+  void record(std::vector<std::function<void()>> parts) { parts_ = std::move(parts); }
   void start(std::int64_t times) const {
-    for (std::int64_t k = 0; k < times && *halted_ == 0; ++k) step_();
+    for (std::int64_t k = 0; k < times; ++k) {
+      for (const auto& part : parts_) {
+        if (*halted_ == 0) part();
+      }
+    }
   }
   bool has_halted() const { return *halted_ != 0; }
   void clear() { *halted_ = 0; }
 
  private:
   std::unique_ptr<int> halted_;
-  std::function<void()> step_;
+  std::vector<std::function<void()>> parts_;
 };
 
 /// A recorded CUDA graph. Defined by the CUDA engine.
@@ -45,8 +51,9 @@ class RepeatedStep<MemSpace::device> {
   RepeatedStep& operator=(const RepeatedStep&) = delete;
 
   int* halted() const;
-  /// Calls `step` once, whose work is recorded and not done: it must neither wait nor take memory.
-  void record(const std::function<void()>& step);
+  /// Calls every part once, whose work is recorded and not done: it must neither wait nor take
+  /// memory.
+  void record(const std::vector<std::function<void()>>& parts);
   void start(std::int64_t times) const;
   bool has_halted() const;  ///< waits for the device
   void clear();

@@ -162,11 +162,15 @@ template <MemSpace S>
 void RunOn<S>::repeat(std::int64_t steps) {
   const std::int64_t version = potential_.ahead_version();
   if (version != recorded_version_) {
-    repeated_.record([this] {
-      begin_step();
-      systems_.evaluate_ahead(potential_, repeated_.halted());
-      end_step();
-    });
+    int* const halted = repeated_.halted();
+    repeated_.record({[this, halted] {
+                        begin_step();
+                        systems_.evaluate_ahead(potential_, halted, AheadPart::pairs);
+                      },
+                      [this, halted] {
+                        systems_.evaluate_ahead(potential_, halted, AheadPart::network);
+                        end_step();
+                      }});
     recorded_version_ = version;
   }
   repeated_.start(steps);

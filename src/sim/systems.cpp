@@ -136,8 +136,8 @@ void Systems<S>::evaluate(Potential& potential) {
 }
 
 template <MemSpace S>
-void Systems<S>::evaluate_ahead(Potential& potential, int* halted) {
-  potential.evaluate_ahead(structures_, arrays(), halted);
+void Systems<S>::evaluate_ahead(Potential& potential, int* halted, AheadPart part) {
+  potential.evaluate_ahead(structures_, arrays(), halted, part);
 }
 
 template <MemSpace S>

@@ -35,7 +35,7 @@ class Systems {
   /// head if there is room for them.
   void evaluate(Potential& potential);
   /// The same without the host, see `Potential::evaluate_ahead`.
-  void evaluate_ahead(Potential& potential, int* halted);
+  void evaluate_ahead(Potential& potential, int* halted, AheadPart part);
   void evaluate_conservative(Potential& potential);  ///< all but the direct forces
   /// Forces of a direct head alone.
   void evaluate_direct(Potential& potential);

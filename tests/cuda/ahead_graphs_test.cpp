@@ -90,10 +90,10 @@ TEST(AheadGraphs, StepsOfAGraphStopAtAHalt) {
     Caller caller(load("trine-mini"), two());
     caller.settle();
     cuda::StepGraph steps(caller.stream(), caller.halted_on_device(), skips);
-    steps.record([&] {
+    steps.record({[&] {
       caller.fetch();
       caller.start_ahead();
-    });
+    }});
     Walk(0.02).move(caller.now);
     const Numbers wanted = evaluate(reference, caller.now);
     caller.put_positions();

@@ -33,14 +33,15 @@ class Step {
   cudaStream_t stream() const { return stream_; }
   const int* halted() const { return reinterpret_cast<const int*>(sum_.data()); }
 
-  void operator()() {
+  void operator()() { on(stream_); }
+  void on(cudaStream_t stream) {
     const auto device = ops_->use();
-    ops_->start_after(stream_);
+    ops_->start_after(stream);
     const Matrix<float, kDevice> rows(rows_.data(), 4, 16);
     for (int k = 0; k < kernels_; ++k) ops_->scale({1, rows, Write::overwrite, rows});
     ops_->set_zero({reinterpret_cast<std::byte*>(rows_.data()), 4});
     ops_->accumulate(one_.const_view(), sum_.view());
-    ops_->finish_before(stream_);
+    ops_->finish_before(stream);
   }
   void start_from(double value) {
     check(cudaStreamSynchronize(stream_));
@@ -79,7 +80,7 @@ TEST_P(StepGraphOf, RepeatsAndStops) {
     Step step(kernels);
     cuda::StepGraph graph(step.stream(), step.halted(), skips());
     EXPECT_FALSE(graph.is_recorded());
-    graph.record([&] { step(); });
+    graph.record({[&] { step(); }});
     EXPECT_TRUE(graph.is_recorded());
     EXPECT_EQ(step.sum(), 0) << "recording did something";
     graph.start(0);
@@ -100,24 +101,38 @@ TEST_P(StepGraphOf, RepeatsAndStops) {
 TEST_P(StepGraphOf, ALaterRecordingTakesThePlace) {
   Step step(2);
   cuda::StepGraph graph(step.stream(), step.halted(), skips());
-  graph.record([&] { step(); });
+  graph.record({[&] { step(); }});
   graph.start(1);
-  graph.record([&] {
+  graph.record({[&] {
     step();
     step();
-  });
+  }});
   graph.start(3);
   EXPECT_EQ(step.sum(), 7);
+}
+
+/// What halts in the first part leaves the second undone.
+TEST_P(StepGraphOf, PartsFollowEachOther) {
+  Step first(2), second(3);
+  cuda::StepGraph graph(first.stream(), first.halted(), skips());
+  graph.record({[&] { first(); }, [&] { second.on(first.stream()); }});
+  graph.start(2);
+  EXPECT_EQ(first.sum(), 2);
+  EXPECT_EQ(second.sum(), 2);
+  first.start_from(kHalts - 2);
+  graph.start(5);
+  EXPECT_EQ(first.sum(), skips() ? kHalts : kHalts + 3);
+  EXPECT_EQ(second.sum(), skips() ? 2 + 1 : 2 + 5);
 }
 
 TEST_P(StepGraphOf, AnErrorLeavesTheStepBefore) {
   Step step(2);
   cuda::StepGraph graph(step.stream(), step.halted(), skips());
-  graph.record([&] { step(); });
-  EXPECT_THROW(graph.record([&] {
+  graph.record({[&] { step(); }});
+  EXPECT_THROW(graph.record({[&] {
     step();
     throw std::runtime_error("in the middle");
-  }),
+  }}),
                std::runtime_error);
   graph.start(2);
   EXPECT_EQ(step.sum(), 2);

@@ -30,8 +30,8 @@ int* RepeatedStep<MemSpace::device>::halted() const {
   return impl_->halted.data();
 }
 
-void RepeatedStep<MemSpace::device>::record(const std::function<void()>& step) {
-  impl_->graph.record(step);
+void RepeatedStep<MemSpace::device>::record(const std::vector<std::function<void()>>& parts) {
+  impl_->graph.record(parts);
 }
 
 void RepeatedStep<MemSpace::device>::start(std::int64_t times) const {

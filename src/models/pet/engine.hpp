@@ -32,7 +32,7 @@ class PetEngine final : public Engine {
                           const DeviceArrays& arrays) override;
   double closest_distance() override;
   void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
-                      int* halted) override;
+                      int* halted, AheadPart part) override;
   std::int64_t ahead_version() const override;
   ListStatistics list_statistics() const override { return {list_seconds_, g_.list.searches}; }
   std::string device() const override { return ops_->description(); }
@@ -109,7 +109,7 @@ class PetEngine final : public Engine {
   void be_ready(bool has_gradient);
   void check_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
                    const int* halted) const;
-  void compute_ahead(const DeviceArrays& arrays, int* halted);
+  void compute_ahead(const DeviceArrays& arrays, int* halted, AheadPart part);
 
   ModelData model_;
   EngineOptions options_;

@@ -161,12 +161,15 @@ void PetEngine<Real, S>::check_ahead(std::span<const Structure> structures,
 
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::evaluate_ahead(std::span<const Structure> structures,
-                                        const DeviceArrays& arrays, int* halted) {
-  if constexpr (S == MemSpace::host) return evaluate_on_device(structures, arrays);
+                                        const DeviceArrays& arrays, int* halted, AheadPart part) {
+  if constexpr (S == MemSpace::host) {
+    if (part != AheadPart::pairs) evaluate_on_device(structures, arrays);
+    return;
+  }
   const auto device = ops_->use();
   check_ahead(structures, arrays, halted);
   Turn<Real, S> turn(*ops_, arrays.stream);
-  compute_ahead(arrays, halted);
+  compute_ahead(arrays, halted, part);
   turn.end();
 }
 
@@ -180,11 +183,14 @@ double PetEngine<Real, S>::closest_distance() {
 
 /// Everything has the size that it had in the call before, so that nothing has to be asked.
 template <class Real, MemSpace S>
-void PetEngine<Real, S>::compute_ahead(const DeviceArrays& arrays, int* halted) {
+void PetEngine<Real, S>::compute_ahead(const DeviceArrays& arrays, int* halted, AheadPart part) {
   g_.positions = view<const Vec3, S>(arrays.positions, g_.positions.size);
   if (arrays.cells) g_.cells = view<const Mat3, S>(arrays.cells, g_.cells.size);
-  ops_->neighbor_list({atoms(), model_.config.cutoff, &g_.list, halted});
-  take_edges(halted);
+  if (part != AheadPart::network) {
+    ops_->neighbor_list({atoms(), model_.config.cutoff, &g_.list, halted});
+    take_edges(halted);
+  }
+  if (part == AheadPart::pairs) return;
   auto requested = predictions({});
   NetworkGradient<S> gradient{
       .seed = targets_.front().target.scale.front(), .d_weight = {}, .d_vector = {}};
