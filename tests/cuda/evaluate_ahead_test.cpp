@@ -121,8 +121,8 @@ void expect_halt(Caller& caller, const std::string& what,
   const Numbers wanted = caller.numbers();
   change(caller.now);
   EXPECT_FALSE(caller.ahead()) << "did not halt";
-  EXPECT_FALSE(caller.ahead()) << "went on though it had halted";
   caller.now = before;
+  EXPECT_FALSE(caller.ahead()) << "went on though it had halted";
   caller.set_halted(0);
   EXPECT_TRUE(caller.ahead()) << "halts although nothing is wrong any more";
   expect_same(caller.numbers(), wanted, "after a halt was undone");
