@@ -37,7 +37,7 @@ class RunOn final : public Run {
     integrator_->prepare(systems_.atoms());
     if (is_new) {
       integrator_->start(systems_.queue(), systems_.atoms());
-      systems_.evaluate(potential_);
+      evaluate();
     }
     look();
   }
@@ -65,7 +65,7 @@ class RunOn final : public Run {
     const std::int64_t before = steps_done_, end = before + steps;
     try {
       while (steps_done_ < end) {
-        if (!is_direct() && potential_.can_evaluate_ahead()) {
+        if (!is_direct() && can_repeat()) {
           repeat(end - steps_done_);
         } else {
           step();
@@ -97,6 +97,15 @@ class RunOn final : public Run {
     return atoms;
   }
 
+  /// By the host's side.
+  void evaluate() {
+    systems_.evaluate(potential_);
+    ready_version_ = potential_.ahead_version();
+  }
+  /// Whether the potential is ready for these atoms: others may have used it since.
+  bool can_repeat() const {
+    return ready_version_ != 0 && ready_version_ == potential_.ahead_version();
+  }
   bool ends_cycle() const { return (steps_done_ + 1) % cycle() == 0; }
 
   void step();
@@ -114,6 +123,7 @@ class RunOn final : public Run {
   std::unique_ptr<Integrator<S>> integrator_;
   Systems<S> systems_;
   motion::RepeatedStep<S> repeated_;
+  std::int64_t ready_version_ = 0;     ///< of the potential, after its last ordinary call here
   std::int64_t recorded_version_ = 0;  ///< of the potential, 0: nothing has been recorded
   Buffer<double, S> of_systems_;       ///< what sums over atoms are written to
 };
@@ -123,7 +133,7 @@ template <MemSpace S>
 void RunOn<S>::step() {
   begin_step();
   if (ends_cycle()) {
-    systems_.evaluate(potential_);
+    evaluate();
   } else {
     systems_.evaluate_direct(potential_);
   }
@@ -178,7 +188,7 @@ void RunOn<S>::repeat(std::int64_t steps) {
   steps_done_ = systems_.steps_done();
   if (!has_halted) return;
   repeated_.clear();
-  systems_.evaluate(potential_);
+  evaluate();
   end_step();
   ++steps_done_;
 }

@@ -103,11 +103,7 @@ class Replica;
 template <class T>
 class Replica<T, MemSpace::host> {
  public:
-  /// Whether anything may have changed.
-  bool set(const std::vector<T>& from) {
-    upload(from, copy_);
-    return true;
-  }
+  void set(const std::vector<T>& from) { upload(from, copy_); }
 
   const T* data() const { return copy_.data(); }
   std::int64_t size() const { return copy_.size(); }
@@ -120,9 +116,9 @@ class Replica<T, MemSpace::host> {
 template <class T>
 class Replica<T, MemSpace::device> {
  public:
-  /// Starts to copy, and need not where every bit is as it was. Whether anything has changed.
-  bool set(const std::vector<T>& from) {
-    if (is_set_ && is_same(from)) return false;
+  /// Starts to copy, and need not where every bit is as it was.
+  void set(const std::vector<T>& from) {
+    if (is_set_ && is_same(from)) return;
     is_set_ = false;
     detail::wait_for_copies();  // the last one may still be reading, after an exception
     copy_.resize(static_cast<std::int64_t>(from.size()));
@@ -130,7 +126,6 @@ class Replica<T, MemSpace::device> {
     std::copy(from.begin(), from.end(), sent_.data());
     detail::start_copy_to_device(copy_.data(), sent_.data(), sent_.bytes());
     is_set_ = true;
-    return true;
   }
 
   const T* data() const { return copy_.data(); }

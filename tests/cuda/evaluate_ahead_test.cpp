@@ -121,8 +121,8 @@ void expect_halt(Caller& caller, const std::string& what,
   const Numbers wanted = caller.numbers();
   change(caller.now);
   EXPECT_FALSE(caller.ahead()) << "did not halt";
-  EXPECT_FALSE(caller.ahead()) << "went on though it had halted";
   caller.now = before;
+  EXPECT_FALSE(caller.ahead()) << "went on though it had halted";
   caller.set_halted(0);
   EXPECT_TRUE(caller.ahead()) << "halts although nothing is wrong any more";
   expect_same(caller.numbers(), wanted, "after a halt was undone");
@@ -248,15 +248,26 @@ TEST(EvaluateAhead, NeedsACallBefore) {
   arrays.positions = nullptr;
   EXPECT_THROW(caller.model().evaluate_ahead(caller.now, arrays, caller.halted_on_device()), Error);
   EXPECT_THROW(caller.model().evaluate_ahead(caller.now, caller.arrays(), nullptr), Error);
-  const Structures others = two();
+  Structures others = caller.now;
+  std::swap(others[0].species[0], others[0].species[1]);
+  EXPECT_THROW(caller.model().evaluate_ahead(others, caller.arrays(), caller.halted_on_device()),
+               Error);
+  others = caller.now;
+  others[0].cell[0][0] += 1;
+  EXPECT_THROW(caller.model().evaluate_ahead(others, caller.arrays(), caller.halted_on_device()),
+               Error);
+  others = two();
   EXPECT_THROW(caller.model().evaluate_ahead(others, caller.arrays(), caller.halted_on_device()),
                Error);
   EXPECT_TRUE(caller.ahead()) << "refused calls leave no trace";
   caller.model().evaluate(others[1]);
   EXPECT_FALSE(caller.model().can_evaluate_ahead()) << "of other atoms";
   caller.settle();
-  EXPECT_NE(caller.model().ahead_version(), version) << "other atoms have been there meanwhile";
   EXPECT_TRUE(caller.ahead());
+  std::swap(caller.now[0].species[0], caller.now[0].species[1]);
+  const std::int64_t before = caller.model().ahead_version();
+  caller.settle();
+  EXPECT_NE(caller.model().ahead_version(), before) << "for other atoms at the same places";
 }
 
 TEST(EvaluateAhead, WantsNoGradientThatTheCallBeforeHadNot) {

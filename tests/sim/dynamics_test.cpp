@@ -223,6 +223,48 @@ TEST(DynamicsRun, GoesOnWhereAnEvaluationAheadHasHalted) {
   EXPECT_GT(halting.halts, 10);
 }
 
+/// A potential that evaluates ahead what it has evaluated before, and nothing else.
+class Remembering final : public Potential {
+ public:
+  explicit Remembering(Potential& inner) : inner_(inner) {}
+
+  int gpu() const override { return -1; }
+  std::int64_t ahead_version() const override { return version_; }
+  void evaluate_on_device(std::span<const Structure> structures,
+                          const DeviceArrays& arrays) override {
+    if (structures[0].species != species_) ++version_;
+    species_ = structures[0].species;
+    inner_.evaluate_on_device(structures, arrays);
+  }
+  void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
+                      int*) override {
+    EXPECT_EQ(structures[0].species, species_);
+    ++ahead;
+    inner_.evaluate_on_device(structures, arrays);
+  }
+
+  int ahead = 0;
+
+ private:
+  Potential& inner_;
+  std::vector<int> species_;
+  std::int64_t version_ = 0;
+};
+
+TEST(DynamicsRun, SharesAPotentialWithOthers) {
+  const Structure s = reference_structure("fe_bcc2");
+  Structure t = s;
+  t.species[0] = 27;
+  HarmonicCrystal crystal(s, 5);
+  Remembering potential(crystal);
+  Dynamics one(potential, {s}, {}), other(potential, {t}, {});
+  for (int k = 0; k < 5; ++k) {
+    one.run(10);
+    other.run(10);
+  }
+  EXPECT_GT(potential.ahead, 80);
+}
+
 void expect_refused(Structure s, const DynamicsOptions& options, const std::string& reason) {
   HarmonicCrystal none(s, 0);
   try {

@@ -141,12 +141,11 @@ void PetEngine<Real, S>::load(const HostBatch& batch, const DeviceArrays& given)
     g_.own_cells.set(batch.cells);
     g_.cells = g_.own_cells.const_view();
   }
-  bool changed = g_.first_atom.set(batch.first_atom);
-  changed |= g_.pbc.set(batch.pbc);
-  changed |= g_.species.set(batch.species);
-  changed |= g_.structure.set(batch.structure);
-  changed |= g_.conditioning.set({batch.conditioning.begin(), batch.conditioning.end()});
-  if (changed) ++ahead_.changes;
+  g_.first_atom.set(batch.first_atom);
+  g_.pbc.set(batch.pbc);
+  g_.species.set(batch.species);
+  g_.structure.set(batch.structure);
+  g_.conditioning.set(std::vector<Real>(batch.conditioning.begin(), batch.conditioning.end()));
 }
 
 /// Intermediates of an evaluation before give way where lists of a larger system have no room.

@@ -74,8 +74,9 @@ class PetEngine final : public Engine {
   struct Ahead {
     bool is_ready = false;  ///< that was evaluate_on_device, and it has ended well
     bool has_gradient = false;
-    std::int64_t rows = 0;     ///< of edges
-    std::int64_t changes = 1;  ///< how often atoms, rows or plan have become others, and 1
+    std::vector<Structure> structures;  ///< of that call, without positions
+    std::int64_t rows = 0;              ///< of edges
+    std::int64_t changes = 1;           ///< how often atoms, rows or plan have become others, and 1
     TapePolicy policy = TapePolicy::none;
   };
 
@@ -106,7 +107,7 @@ class PetEngine final : public Engine {
   void compute_on_device(std::span<const Structure> structures, const DeviceArrays& arrays);
   void compute_through_host(std::span<const Structure> structures, const DeviceArrays& arrays);
   void finish_on_device(const DeviceArrays& arrays, const NetworkGradient<S>* gradient);
-  void be_ready(bool has_gradient);
+  void be_ready(std::span<const Structure> structures, bool has_gradient);
   void check_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
                    const int* halted) const;
   void compute_ahead(const DeviceArrays& arrays, int* halted, AheadPart part);

@@ -26,6 +26,31 @@ void send(const std::vector<T>& values, double* to) {
   if (to) upload(values, view<T, S>(to, static_cast<std::int64_t>(values.size())));
 }
 
+bool have_same_atoms(std::span<const Structure> a, std::span<const Structure> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Structure& s, const Structure& t) {
+                      return s.species == t.species && s.pbc == t.pbc && s.charge == t.charge &&
+                             s.spin_multiplicity == t.spin_multiplicity;
+                    });
+}
+
+bool have_same_cells(std::span<const Structure> a, std::span<const Structure> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Structure& s, const Structure& t) { return s.cell == t.cell; });
+}
+
+std::vector<Structure> without_positions(std::span<const Structure> structures) {
+  std::vector<Structure> all(structures.size());
+  for (std::size_t b = 0; b < all.size(); ++b) {
+    const Structure& s = structures[b];
+    all[b].species = s.species;
+    all[b].pbc = s.pbc;
+    all[b].charge = s.charge;
+    all[b].spin_multiplicity = s.spin_multiplicity;
+  }
+  return all;
+}
+
 /// Puts what is asked for meanwhile between what a caller's stream holds and what it is given
 /// later.
 template <class Real, MemSpace S>
@@ -97,7 +122,7 @@ void PetEngine<Real, S>::compute_on_device(std::span<const Structure> structures
   g_.forces.resize(g_.positions.size);
   g_.strain_gradient.resize(g_.cells.size);
   finish_on_device(arrays, gradients ? &gradient : nullptr);
-  be_ready(gradients);
+  be_ready(structures, gradients);
 }
 
 /// From the network's results to the caller's arrays.
@@ -115,10 +140,15 @@ void PetEngine<Real, S>::finish_on_device(const DeviceArrays& arrays,
 
 /// Notes what the next evaluation ahead will rely on.
 template <class Real, MemSpace S>
-void PetEngine<Real, S>::be_ready(bool has_gradient) {
+void PetEngine<Real, S>::be_ready(std::span<const Structure> structures, bool has_gradient) {
   const std::int64_t rows = g_.edges.pair.size();
   const TapePolicy policy = network_.plan().policy;
-  if (rows != ahead_.rows || policy != ahead_.policy) ++ahead_.changes;
+  const bool same_atoms = have_same_atoms(structures, ahead_.structures);
+  if (!same_atoms || rows != ahead_.rows || policy != ahead_.policy) ++ahead_.changes;
+  if (!same_atoms) ahead_.structures = without_positions(structures);
+  for (std::size_t b = 0; b < structures.size(); ++b) {
+    ahead_.structures[b].cell = structures[b].cell;
+  }
   ahead_.is_ready = true;
   ahead_.has_gradient = has_gradient;
   ahead_.rows = rows;
@@ -145,11 +175,9 @@ void PetEngine<Real, S>::check_ahead(std::span<const Structure> structures,
   check(!arrays.direct_forces, ErrorCode::not_supported,
         "direct forces ahead (only those from the gradient are computed), use evaluate_on_device");
   ops_->check_memory(halted, "the number that says whether it has halted");
-  std::int64_t atoms = 0;
-  for (const Structure& s : structures) atoms += static_cast<std::int64_t>(s.size());
-  const bool known = ahead_.is_ready && atoms == g_.positions.size &&
-                     static_cast<std::int64_t>(structures.size()) == g_.cells.size;
-  const bool known_cells = arrays.cells || g_.cells.data == g_.own_cells.data();
+  const bool known = ahead_.is_ready && have_same_atoms(structures, ahead_.structures);
+  const bool known_cells = arrays.cells || (g_.cells.data == g_.own_cells.data() &&
+                                            have_same_cells(structures, ahead_.structures));
   const bool known_gradient = ahead_.has_gradient || (!arrays.forces && !arrays.strain_gradient);
   check(known && known_cells && known_gradient, ErrorCode::usage,
         "an evaluation ahead of other atoms, or of more, than the call before, which has to be "
