@@ -27,8 +27,7 @@ struct DrawVelocityFactor {
     if (!(n > 0 && twice > 0)) return;
     const std::uint64_t stream = random_stream(RandomUse::thermostat, *a.step);
     const double first = normal_numbers(a.seed[b], stream, 0).value[0];
-    const double others =
-        sum_of_squares(static_cast<std::int64_t>(n) - 1, a.seed[b], stream, 1);
+    const double others = sum_of_squares(static_cast<std::int64_t>(n) - 1, a.seed[b], stream, 1);
     const double x = (1 - decay) * kBoltzmann * temperature / twice;
     const double root = std::sqrt(decay) + std::sqrt(x) * first;  // of what the R_1 alone gives
     const double square = root * root + x * others;
@@ -38,8 +37,9 @@ struct DrawVelocityFactor {
 };
 
 /// What a Nose-Hoover chain is made of. Variables of a system: places [length] and velocities
-/// [length] (1/fs) of its links, and the factor that velocities of atoms are to be scaled by. Masses
-/// of links in units of k T: n time^2 of the first, time^2 of the others, n degrees of freedom.
+/// [length] (1/fs) of its links, and the factor that velocities of atoms are to be scaled by.
+/// Masses of links in units of k T: n time^2 of the first, time^2 of the others, n degrees of
+/// freedom.
 struct Chain {
   int length;
   double temperature;  ///< K, above 0
@@ -50,8 +50,8 @@ struct Chain {
   }
 };
 
-/// Moves the chain of one system over a time (Martyna, Tuckerman, Tobias, Klein, Mol. Phys. 87, 1117
-/// (1996), eqs. 29 to 33): two sub steps, each split in three after Suzuki and Yoshida.
+/// Moves the chain of one system over a time (Martyna, Tuckerman, Tobias, Klein, Mol. Phys. 87,
+/// 1117 (1996), eqs. 29 to 33): two sub steps, each split in three after Suzuki and Yoshida.
 struct AdvanceChain {
   static constexpr int kSubSteps = 2;
   Atoms a;

@@ -1,8 +1,8 @@
 // Constant pressure by stochastic cell rescaling and constant temperature by stochastic velocity
-// rescaling (src/motion/barostat.hpp has sources and formulas). A step: half a kick, half a drift, the
-// strain of atoms and cell at the rate of the stress where the step began, half a drift, forces, half
-// a kick, velocity rescaling. Backwards it is the same but for the stress that gives the rate, and
-// with the probability of that a conserved quantity is known exactly.
+// rescaling (src/motion/barostat.hpp has sources and formulas). A step: half a kick, half a drift,
+// the strain of atoms and cell at the rate of the stress where the step began, half a drift,
+// forces, half a kick, velocity rescaling. Backwards it is the same but for the stress that gives
+// the rate, and with the probability of that a conserved quantity is known exactly.
 #pragma once
 
 #include "motion/barostat.hpp"
@@ -17,6 +17,7 @@ class CellRescaling final : public Integrator<S> {
 
   Variables variables() const override { return {.of_system = motion::kCellVariables}; }
   void prepare(const motion::Atoms& atoms) override;
+  void start(const motion::Queue<S>& queue, const motion::Atoms& atoms) override;
   void begin_cycle(const motion::Queue<S>& queue, const motion::Atoms& atoms) override;
   void end_cycle(const motion::Queue<S>& queue, const motion::Atoms& atoms) override;
   void begin_step(const motion::Queue<S>& queue, const motion::Atoms& atoms) override;

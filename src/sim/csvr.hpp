@@ -19,8 +19,8 @@ class VelocityRescaling {
 
  private:
   std::vector<double> degrees_on_host_;
-  double temperature_;  ///< K
-  double decay_;        ///< of the kinetic energy over a time step
+  double temperature_;                                   ///< K
+  double decay_;                                         ///< of the kinetic energy over a time step
   Buffer<double, S> degrees_, twice_kinetic_, factors_;  ///< [B]
 };
 

@@ -48,10 +48,11 @@ void check_system(const sim::SystemState& s, const DynamicsOptions& options) {
   }
   const std::string name = s.structure.source.empty() ? "structure" : s.structure.source;
   const auto& pbc = s.structure.pbc;
-  check(pbc[0] && pbc[1] && pbc[2], ErrorCode::bad_input,
-        "{}: ensemble {} needs a cell that is periodic in three directions (pressure has no meaning "
-        "without a volume), use another ensemble",
-        name, ensemble_name(options.ensemble));
+  check(
+      pbc[0] && pbc[1] && pbc[2], ErrorCode::bad_input,
+      "{}: ensemble {} needs a cell that is periodic in three directions (pressure has no meaning "
+      "without a volume), use another ensemble",
+      name, ensemble_name(options.ensemble));
   const auto held = std::find(s.moves.begin(), s.moves.end(), 0);
   check(held == s.moves.end(), ErrorCode::bad_input,
         "{}: atom {} is held (move_mask), which ensemble {} cannot do (all atoms move with the "

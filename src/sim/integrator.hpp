@@ -10,10 +10,10 @@
 
 namespace trine::sim {
 
-/// One time step of all systems in two halves, between which forces are evaluated; `atoms.force` are
-/// the forces of the step. Gives work to a queue, never waits for it, and takes no memory in a step;
-/// what it keeps from step to step are the variables of motion::Atoms, so that a run can be written
-/// down and continued.
+/// One time step of all systems in two halves, between which forces are evaluated; `atoms.force`
+/// are the forces of the step. Gives work to a queue, never waits for it, and takes no memory in a
+/// step; what it keeps from step to step are the variables of motion::Atoms, so that a run can be
+/// written down and continued.
 ///
 /// Where conservative forces correct direct ones every k steps, k steps are a cycle, else each step
 /// is one. Order of a cycle: begin_cycle, half of the correction, its steps; of the last step

@@ -26,9 +26,9 @@ void NoseHoover<S>::prepare(const motion::Atoms& atoms) {
 template <MemSpace S>
 void NoseHoover<S>::advance_chain(const motion::Queue<S>& queue, const motion::Atoms& atoms) {
   motion::sum_by_system(queue, atoms, motion::TwiceKineticEnergy{atoms}, twice_kinetic_.data());
-  motion::for_each(queue, atoms.systems,
-                   motion::AdvanceChain{atoms, chain_, degrees_.data(), twice_kinetic_.data(),
-                                        half_step_});
+  motion::for_each(
+      queue, atoms.systems,
+      motion::AdvanceChain{atoms, chain_, degrees_.data(), twice_kinetic_.data(), half_step_});
   const double* const factors = atoms.variables + 2 * chain_.length;
   motion::for_each(queue, atoms.atoms,
                    motion::ScaleVelocities{atoms, factors, atoms.system_values});
@@ -49,8 +49,7 @@ void NoseHoover<S>::end_step(const motion::Queue<S>& queue, const motion::Atoms&
 template <MemSpace S>
 void NoseHoover<S>::conserved_part(const motion::Queue<S>& queue, const motion::Atoms& atoms,
                                    double* out) {
-  motion::for_each(queue, atoms.systems,
-                   motion::ChainEnergy{atoms, chain_, degrees_.data(), out});
+  motion::for_each(queue, atoms.systems, motion::ChainEnergy{atoms, chain_, degrees_.data(), out});
 }
 
 template class NoseHoover<MemSpace::host>;

@@ -1,5 +1,5 @@
-// Nose-Hoover chains by a reversible splitting (Martyna, Tuckerman, Tobias, Klein, Mol. Phys. 87, 1117
-// (1996)): half a step of the chain, velocity Verlet, half a step of the chain.
+// Nose-Hoover chains by a reversible splitting (Martyna, Tuckerman, Tobias, Klein, Mol. Phys. 87,
+// 1117 (1996)): half a step of the chain, velocity Verlet, half a step of the chain.
 #pragma once
 
 #include "motion/thermostat.hpp"

@@ -144,7 +144,8 @@ void RunOn<S>::look() {
   of_systems_.resize(std::max<std::int64_t>(1, 3 * a.systems));
   double* const largest = of_systems_.data();
   double* const twice_kinetic = largest + 2 * a.systems;
-  motion::maximum_by_system(systems_.queue(), a, motion::LargestComponents{atoms_of_step()}, largest);
+  motion::maximum_by_system(systems_.queue(), a, motion::LargestComponents{atoms_of_step()},
+                            largest);
   motion::sum_by_system(systems_.queue(), a, motion::TwiceKineticEnergy{a}, twice_kinetic);
   const auto sums = systems_.read(largest, 3 * a.systems);
   const auto energies = systems_.read(a.energy, a.systems);

@@ -31,8 +31,8 @@ class Systems {
   const motion::Atoms& atoms() const { return atoms_; }
   std::size_t size() const { return states_.size(); }
 
-  /// Energies, forces and strain gradients where the atoms are now; also the forces of a direct head
-  /// if there is room for them.
+  /// Energies, forces and strain gradients where the atoms are now; also the forces of a direct
+  /// head if there is room for them.
   void evaluate(Potential& potential);
   void evaluate_conservative(Potential& potential);  ///< all but the direct forces
   /// Forces of a direct head alone.
