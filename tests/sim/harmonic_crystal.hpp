@@ -12,9 +12,8 @@ namespace trine::test {
 
 /// E = sum over atoms of spring |r - r0|^2 / 2, with places r0 that stay where they are whatever
 /// the cell does, + bulk V0 (V / V0 - 1)^2 / 2 + shear V0 (tr(F F^T) (V / V0)^(-2/3) - 3) / 2,
-/// where F takes the cell at rest to the cell. On the host. The strain gradient is that of the
-/// cell's terms alone: springs are for ensembles of constant volume, and without them it is an
-/// ideal gas in an elastic box. Structures have as many atoms as the one at rest.
+/// where F takes the cell at rest to the cell. On the host. Without springs it is an ideal gas in
+/// an elastic box. Structures have as many atoms as the one at rest.
 class HarmonicCrystal final : public Potential {
  public:
   /// `spring` in eV/Angstrom^2, moduli in eV/Angstrom^3; no springs give an ideal gas.
@@ -36,10 +35,9 @@ class HarmonicCrystal final : public Potential {
     if (arrays.energy) ++conservative_evaluations_;
     std::size_t atom = 0;
     for (std::size_t b = 0; b < structures.size(); ++b) {
-      const double energy =
-          stretch_springs(structures[b], atom, arrays) +
-          strain_cell(cell_of(arrays, structures[b], b),
-                      arrays.strain_gradient ? arrays.strain_gradient + 9 * b : nullptr);
+      double* const gradient = arrays.strain_gradient ? arrays.strain_gradient + 9 * b : nullptr;
+      const double energy = strain_cell(cell_of(arrays, structures[b], b), gradient) +
+                            stretch_springs(structures[b], atom, arrays, gradient);
       if (arrays.energy) arrays.energy[b] = energy;
       atom += structures[b].size();
     }
@@ -61,13 +59,18 @@ class HarmonicCrystal final : public Potential {
     return cell;
   }
 
-  double stretch_springs(const Structure& s, std::size_t first, const DeviceArrays& a) const {
+  /// Adds what a strain that takes the atoms along changes to `gradient`.
+  double stretch_springs(const Structure& s, std::size_t first, const DeviceArrays& a,
+                         double* gradient) const {
     double energy = 0;
     for (std::size_t i = 0; i < s.size(); ++i) {
+      const double* const r = a.positions ? a.positions + 3 * (first + i) : s.positions[i].data();
       for (std::size_t c = 0; c < 3; ++c) {
         const std::size_t place = 3 * (first + i) + c;
-        const double x = a.positions ? a.positions[place] : s.positions[i][c];
-        const double away = x - rest_.positions[i][c];
+        const double away = r[c] - rest_.positions[i][c];
+        for (std::size_t d = 0; gradient && d < 3; ++d) {
+          gradient[3 * c + d] += spring_ * away * r[d];
+        }
         energy += spring_ * away * away / 2;
         if (a.forces) a.forces[place] = -spring_ * away;
         if (a.direct_forces) a.direct_forces[place] = -direct_spring_ * away + (c == 0 ? 0.3 : 0);
