@@ -112,6 +112,9 @@ class OpsImpl final : public Ops<Real, kHost> {
     cpu::readout_backward(a, threads_);
   }
   void do_energies(const EnergiesArgs<kHost>& a) override { cpu::energies(a); }
+  void do_scale_by_species(const ScaleBySpeciesArgs<kHost>& a) override {
+    cpu::scale_by_species(a);
+  }
 
   Threads<Real> threads_;
 };

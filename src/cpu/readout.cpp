@@ -93,6 +93,12 @@ void energies(const EnergiesArgs<kHost>& a) {
   }
 }
 
+void scale_by_species(const ScaleBySpeciesArgs<kHost>& a) {
+  for (std::int64_t k = 0; k < a.y.rows * a.y.cols; ++k) {
+    a.y.data[k] = a.scale[a.species[k / a.y.cols]] * a.x.data[k];
+  }
+}
+
 template void readout(const ReadoutArgs<float, kHost>&, Threads<float>&);
 template void readout(const ReadoutArgs<double, kHost>&, Threads<double>&);
 template void readout_backward(const ReadoutBackwardArgs<float, kHost>&, Threads<float>&);

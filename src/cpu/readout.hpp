@@ -12,5 +12,6 @@ template <class Real>
 void readout_backward(const ReadoutBackwardArgs<Real, MemSpace::host>& args,
                       Threads<Real>& threads);
 void energies(const EnergiesArgs<MemSpace::host>& args);
+void scale_by_species(const ScaleBySpeciesArgs<MemSpace::host>& args);
 
 }  // namespace trine::cpu

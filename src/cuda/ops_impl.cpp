@@ -154,6 +154,9 @@ class OpsImpl final : public Ops<Real, kDevice> {
     cuda::readout_backward(a, stream_);
   }
   void do_energies(const EnergiesArgs<kDevice>& a) override { cuda::energies(a, stream_); }
+  void do_scale_by_species(const ScaleBySpeciesArgs<kDevice>& a) override {
+    cuda::scale_by_species(a, stream_);
+  }
 
   struct Memory {
     std::int64_t free, total;

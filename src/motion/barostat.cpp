@@ -4,6 +4,7 @@
 
 namespace trine::motion {
 
+TRINE_FOR_EACH_ON_HOST(SetMobility)
 TRINE_FOR_EACH_ON_HOST(BeginStrain)
 TRINE_FOR_EACH_ON_HOST(StrainCell)
 TRINE_FOR_EACH_ON_HOST(StrainAtom)

@@ -1,12 +1,17 @@
 // Stochastic cell rescaling (Bernetti, Bussi, J. Chem. Phys. 153, 114107 (2020); of all of the
 // cell: Del Tatto, Raiteri, Bernetti, Bussi, Appl. Sci. 12, 1139 (2022)). A step strains the cell
-// by a symmetric tensor e, which turns nothing round:
-//   e = -M V (P0 + stress) dt + sqrt(2 k T M dt) R,   M = compressibility / (3 V relaxation time),
+// by a symmetric tensor e, so that nothing is turned round but by what is of second order:
+//   e = -M (V (P0 + stress) - k T) dt + sqrt(2 k T M dt) R,
 // positions and cell vectors are multiplied by exp(e), velocities by exp(-e). The stress (tension
 // positive) has the atoms' motion in it; R has a standard normal number per direction of strain. It
 // leaves the density V exp(-(U + K + P0 V) / k T) alone, with respect to the invariant measure of
 // cells of one volume, and so volumes the density V^(n/3) exp(-(U + P0 V) / k T), n degrees of
 // freedom.
+//
+// M = compressibility / (3 V0 relaxation time) with the volume V0 at the beginning of the run,
+// where the papers have the present one: the density is the same, and noise that does not depend on
+// the volume makes the conserved quantity one of higher order (which is why the first paper changes
+// to the square root of the volume).
 //
 // Tensors are six numbers in which a sum of squares is the square of the norm: xx, yy, zz, and
 // sqrt(2) times yz, xz, xy.
@@ -25,19 +30,15 @@ struct Barostat {
   double pace;         ///< compressibility / (3 relaxation time), Angstrom^3/eV/fs
   double time_step;    ///< fs
   int steps;           ///< that one stress serves
-
-  /// Directions of strain.
-  TRINE_HOST_DEVICE int directions() const { return isotropic ? 1 : 6; }
 };
 
 /// Variables of a system beside the thermostat's one.
 struct CellVariables {
   double heat;       ///< the thermostat's, eV
   double work;       ///< eV, see CellEnergy
-  double rate[6];    ///< 1/fs: -M V (P0 + stress) when the stress was known
-  double mobility;   ///< M then, 1/(eV fs)
+  double mobility;   ///< M, 1/(eV fs)
+  double rate[6];    ///< 1/fs, when the stress was known
   double strain[6];  ///< since then: the sum of the steps' strains
-  double squares;    ///< and that of their squares
 };
 
 inline constexpr std::int64_t kCellVariables = sizeof(CellVariables) / sizeof(double);
@@ -61,27 +62,31 @@ TRINE_HOST_DEVICE inline void keep_shape(const Barostat& barostat, double* strai
   for (int k = 0; k < 6; ++k) strain[k] = k < 3 ? mean : 0;
 }
 
-struct StrainRate {
-  double rate[6];
-  double mobility;
+/// Of a run that begins, for one system.
+struct SetMobility {
+  Atoms a;
+  Barostat barostat;
+
+  TRINE_HOST_DEVICE void operator()(std::int64_t b) const {
+    cell_variables(a, b).mobility = barostat.pace / volume_of(a, b);
+  }
 };
 
-/// From strain gradient and m v v^T (`kinetic`, six numbers as KineticTensor gives them).
-TRINE_HOST_DEVICE inline StrainRate strain_rate(const Atoms& a, const Barostat& barostat,
-                                                const double* kinetic, std::int64_t b) {
+/// rate = -M (V (P0 + stress) - k T), 1/fs, from strain gradient and m v v^T (`kinetic`, six
+/// numbers as KineticTensor gives them).
+TRINE_HOST_DEVICE inline void strain_rate(const Atoms& a, const Barostat& barostat,
+                                          const double* kinetic, std::int64_t b, double* rate) {
   const double kRoot2 = 1.41421356237309505;
   const double* g = a.strain_gradient + 9 * b;
-  const double volume = volume_of(a, b);
   const double gradient[] = {
       g[0], g[4], g[8], (g[5] + g[7]) / 2, (g[2] + g[6]) / 2, (g[1] + g[3]) / 2};
-  StrainRate result{};
-  result.mobility = barostat.pace / volume;
+  const double outside = barostat.pressure * volume_of(a, b) - kBoltzmann * barostat.temperature;
+  const double mobility = cell_variables(a, b).mobility;
   for (int k = 0; k < 6; ++k) {
-    const double stress = gradient[k] - kinetic[k] + (k < 3 ? barostat.pressure * volume : 0);
-    result.rate[k] = -result.mobility * stress * (k < 3 ? 1 : kRoot2);
+    const double inside = gradient[k] - kinetic[k];
+    rate[k] = -mobility * (k < 3 ? inside + outside : kRoot2 * inside);
   }
-  keep_shape(barostat, result.rate);
-  return result;
+  keep_shape(barostat, rate);
 }
 
 /// For one system where the stress is known and the next strains begin.
@@ -92,13 +97,8 @@ struct BeginStrain {
 
   TRINE_HOST_DEVICE void operator()(std::int64_t b) const {
     CellVariables& v = cell_variables(a, b);
-    const StrainRate now = strain_rate(a, barostat, kinetic + 6 * b, b);
-    v.mobility = now.mobility;
-    v.squares = 0;
-    for (int k = 0; k < 6; ++k) {
-      v.rate[k] = now.rate[k];
-      v.strain[k] = 0;
-    }
+    strain_rate(a, barostat, kinetic + 6 * b, b, v.rate);
+    for (double& e : v.strain) e = 0;
   }
 };
 
@@ -142,7 +142,6 @@ struct StrainCell {
     for (int k = 0; k < 6; ++k) {
       strain[k] += v.rate[k] * time;
       v.strain[k] += strain[k];
-      v.squares += strain[k] * strain[k];
     }
     apply(strain, factors + 18 * b, a.cell + 9 * b);
   }
@@ -171,9 +170,9 @@ struct StrainAtom {
 };
 
 /// For one system where the stress is known again: what its steps were to be weighed with. The
-/// probability of the steps' strains e from a state with rate f and mobility M is that of normal
-/// numbers about f dt with variance 2 k T M dt; that of going back by -e is one with f' and M'. The
-/// logarithm of the first over the second, times k T, is added to `work`.
+/// probability of the steps' strains e from a state with rate f is that of normal numbers about f
+/// dt with variance 2 k T M dt; that of going back by -e has f' in its place. The logarithm of the
+/// first over the second, times k T, is added to `work`.
 struct EndStrain {
   Atoms a;
   Barostat barostat;
@@ -181,23 +180,16 @@ struct EndStrain {
 
   TRINE_HOST_DEVICE void operator()(std::int64_t b) const {
     CellVariables& v = cell_variables(a, b);
-    const StrainRate now = strain_rate(a, barostat, kinetic + 6 * b, b);
-    v.work += miss(v, now.rate, now.mobility, 1) - miss(v, v.rate, v.mobility, -1);
-    v.work += kBoltzmann * barostat.temperature * barostat.directions() * barostat.steps / 2 *
-              natural_logarithm(now.mobility / v.mobility);
-  }
-
- private:
-  /// Sum over steps of |e + sign rate dt|^2 / (4 M dt).
-  TRINE_HOST_DEVICE double miss(const CellVariables& v, const double* rate, double mobility,
-                                int sign) const {
-    const double time = barostat.time_step;
-    double total = v.squares;
+    double now[6];
+    strain_rate(a, barostat, kinetic + 6 * b, b, now);
+    // (|e + f' dt|^2 - |e - f dt|^2) / (4 M dt), summed over the steps.
+    const double time = barostat.time_step * barostat.steps;
+    double sum = 0;
     for (int k = 0; k < 6; ++k) {
-      total += 2 * sign * time * rate[k] * v.strain[k] +
-               barostat.steps * time * time * rate[k] * rate[k];
+      sum +=
+          2 * (now[k] + v.rate[k]) * v.strain[k] + time * (now[k] * now[k] - v.rate[k] * v.rate[k]);
     }
-    return total / (4 * mobility * time);
+    v.work += sum / (4 * v.mobility);
   }
 };
 

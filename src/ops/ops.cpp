@@ -176,6 +176,13 @@ void Ops<Real, S>::energies(const EnergiesArgs<S>& a) {
   do_energies(a);
 }
 
+template <class Real, MemSpace S>
+void Ops<Real, S>::scale_by_species(const ScaleBySpeciesArgs<S>& a) {
+  TRINE_ASSERT(is(a.x, a.species.size, a.x.cols) && is(a.y, a.species.size, a.x.cols));
+  TRINE_ASSERT(is_dense(a.x) && is_dense(a.y));
+  do_scale_by_species(a);
+}
+
 #define TRINE_INSTANTIATE(Real, S) template class Ops<Real, S>;
 TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
 #undef TRINE_INSTANTIATE

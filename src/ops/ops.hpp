@@ -93,6 +93,7 @@ class Ops {
   void readout(const ReadoutArgs<Real, S>& args);
   void readout_backward(const ReadoutBackwardArgs<Real, S>& args);
   void energies(const EnergiesArgs<S>& args);
+  void scale_by_species(const ScaleBySpeciesArgs<S>& args);
 
   /// Sets bytes to zero.
   virtual void set_zero(Vector<std::byte, S> bytes) = 0;
@@ -126,6 +127,7 @@ class Ops {
   virtual void do_readout(const ReadoutArgs<Real, S>& args) = 0;
   virtual void do_readout_backward(const ReadoutBackwardArgs<Real, S>& args) = 0;
   virtual void do_energies(const EnergiesArgs<S>& args) = 0;
+  virtual void do_scale_by_species(const ScaleBySpeciesArgs<S>& args) = 0;
 };
 
 }  // namespace trine

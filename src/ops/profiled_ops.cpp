@@ -192,6 +192,9 @@ class ProfiledOps final : public Ops<Real, S> {
   void do_energies(const EnergiesArgs<S>& a) override {
     time({"energies", a.energies.size, " atoms"}, [&] { ops_->energies(a); });
   }
+  void do_scale_by_species(const ScaleBySpeciesArgs<S>& a) override {
+    time({"scale_by_species", a.x.rows, " atoms"}, [&] { ops_->scale_by_species(a); });
+  }
 
   template <class Work>
   double seconds(const Work& work) {

@@ -54,4 +54,13 @@ struct EnergiesArgs {
   Vector<double, S> totals;                  ///< [B] out or empty, eV
 };
 
+/// y_i = scale[species of i] x_i, row by row.
+template <MemSpace S>
+struct ScaleBySpeciesArgs {
+  Matrix<const double, S> x;              ///< (N, o) dense
+  Vector<const double, S> scale;          ///< [S]
+  Vector<const std::int32_t, S> species;  ///< [N] index into `scale`
+  Matrix<double, S> y;                    ///< (N, o) dense, out
+};
+
 }  // namespace trine

@@ -24,6 +24,11 @@ void CellRescaling<S>::prepare(const motion::Atoms& atoms) {
 }
 
 template <MemSpace S>
+void CellRescaling<S>::start(const motion::Queue<S>& queue, const motion::Atoms& atoms) {
+  motion::for_each(queue, atoms.systems, motion::SetMobility{atoms, barostat_});
+}
+
+template <MemSpace S>
 void CellRescaling<S>::begin_cycle(const motion::Queue<S>& queue, const motion::Atoms& atoms) {
   motion::sum_by_system(queue, atoms, motion::KineticTensor{atoms}, kinetic_.data());
   motion::for_each(queue, atoms.systems, motion::BeginStrain{atoms, barostat_, kinetic_.data()});

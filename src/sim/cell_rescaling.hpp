@@ -17,6 +17,7 @@ class CellRescaling final : public Integrator<S> {
 
   Variables variables() const override { return {.of_system = motion::kCellVariables}; }
   void prepare(const motion::Atoms& atoms) override;
+  void start(const motion::Queue<S>& queue, const motion::Atoms& atoms) override;
   void begin_cycle(const motion::Queue<S>& queue, const motion::Atoms& atoms) override;
   void end_cycle(const motion::Queue<S>& queue, const motion::Atoms& atoms) override;
   void begin_step(const motion::Queue<S>& queue, const motion::Atoms& atoms) override;

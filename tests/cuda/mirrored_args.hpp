@@ -141,6 +141,10 @@ inline EnergiesArgs<kDevice> on_device(Mirror& m, const EnergiesArgs<kHost>& a) 
           m(a.first_atom), m(a.energies), m(a.totals)};
 }
 
+inline ScaleBySpeciesArgs<kDevice> on_device(Mirror& m, const ScaleBySpeciesArgs<kHost>& a) {
+  return {m(a.x), m(a.scale), m(a.species), m(a.y)};
+}
+
 inline AtomBatch<kDevice> on_device(Mirror& m, const AtomBatch<kHost>& a) {
   return {m(a.positions), m(a.first_atom), m(a.cells), m(a.pbc)};
 }

@@ -226,6 +226,9 @@ class MirroredOps final : public Ops<Real, kHost> {
   void do_energies(const EnergiesArgs<kHost>& a) override {
     call(a, [&](const auto& args) { device_->energies(args); });
   }
+  void do_scale_by_species(const ScaleBySpeciesArgs<kHost>& a) override {
+    call(a, [&](const auto& args) { device_->scale_by_species(args); });
+  }
 
   std::unique_ptr<Ops<Real, kDevice>> device_;
   Mirror mirror_;

@@ -165,6 +165,29 @@ TEST(DeviceArrays, WhatIsNotWantedIsNotWritten) {
   }
 }
 
+/// Whatever else is wanted, and nothing else.
+TEST(DeviceArrays, DirectForcesAreThoseOfResults) {
+  for (const Precision precision : {Precision::fp32, Precision::fp64}) {
+    auto model = load("direct_heads", precision);
+    const auto structures = batch();
+    const auto expected = model.evaluate(std::span<const Structure>(structures), {.direct = true});
+    const auto direct = all(expected, [](const Result& r) { return flat(r.direct_forces); });
+    ASSERT_GT(largest(direct), 0);
+    for (int turn = 0; turn < 3; ++turn) {
+      for (const bool alone : {true, false}) {
+        const Outputs out(count_atoms(structures), structures.size());
+        const Array forces(3 * count_atoms(structures));
+        DeviceArrays arrays;
+        if (!alone) arrays = out.arrays();
+        arrays.direct_forces = forces.data();
+        model.evaluate_on_device(structures, arrays);
+        EXPECT_EQ(forces.values(), direct);
+        if (!alone) expect_same(out, expected);
+      }
+    }
+  }
+}
+
 TEST(DeviceArrays, NothingAtAll) {
   auto model = load("solver");
   const Outputs out(0, 0);
@@ -206,6 +229,16 @@ TEST(DeviceArrays, BadPositionsAreRefusedAndTheNextCallIsRight) {
     arrays.positions = nullptr;
     model.evaluate_on_device(structures, arrays);
     expect_same(out, model.evaluate(std::span<const Structure>(structures)));
+  }
+}
+
+TEST(DeviceArrays, DirectForcesNeedAHead) {
+  for (const char* name : {"solver", "zbl"}) {
+    auto model = load(name);
+    const std::vector<Structure> structures = {reference_structure("h2o")};
+    const Array forces(9);
+    expect_refused(model, structures, {.direct_forces = forces.data()}, ErrorCode::not_supported,
+                   "no head");
   }
 }
 

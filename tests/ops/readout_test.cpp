@@ -242,5 +242,25 @@ TEST(Energies, OfAtomsAndStructures) {
   }
 }
 
+TEST(ScaleBySpecies, RowByRow) {
+  for (const std::int64_t atoms : {0, 1, 301}) {
+    std::vector<std::int32_t> species(static_cast<std::size_t>(atoms));
+    for (std::size_t i = 0; i < species.size(); ++i) species[i] = static_cast<std::int32_t>(i % 2);
+    Table x(atoms, 3), scale(1, 2);
+    for (std::int64_t k = 0; k < 3 * atoms; ++k) x(k / 3, k % 3) = static_cast<double>(k * k % 17);
+    scale(0, 0) = 0.5;
+    scale(0, 1) = -3;
+    const auto result = on_all_devices<double>("scale_by_species", [&](Device<double>& device) {
+      const Guarded<double> in(x), factors(scale), out(atoms, 3);
+      device.scale_by_species(
+          {in.matrix(), factors.vector(), {species.data(), atoms}, out.matrix()});
+      return Tables{out.table()};
+    });
+    for (std::int64_t k = 0; k < 3 * atoms; ++k) {
+      EXPECT_EQ(result[0](k / 3, k % 3), scale(0, k / 3 % 2) * x(k / 3, k % 3)) << k;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace trine::test

@@ -118,8 +118,11 @@ TEST(DynamicsRun, IsReversible) {
 
 TEST(DynamicsRun, SystemsBesideEachOtherRunAsAlone) {
   Model model = load();
-  const std::vector<Structure> both = {reference_structure("h2o"), reference_structure("fe_bcc2")};
-  for (const Ensemble ensemble : {Ensemble::nve, Ensemble::nvt_langevin}) {
+  for (int e = 0; e <= static_cast<int>(Ensemble::npt_flexible); ++e) {
+    const auto ensemble = static_cast<Ensemble>(e);
+    const bool has_pressure = ensemble >= Ensemble::npt_isotropic;
+    const std::vector<Structure> both = {reference_structure(has_pressure ? "pt_primitive" : "h2o"),
+                                         reference_structure("fe_bcc2")};
     Dynamics together(model, both, {.ensemble = ensemble, .seed = 5});
     together.run(4);
     for (std::size_t k = 0; k < 2; ++k) {

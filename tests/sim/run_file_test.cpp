@@ -7,16 +7,20 @@
 
 #include "models/test_options.hpp"
 #include "reference.hpp"
+#include "sim/harmonic_crystal.hpp"
 #include "sim/numbers.hpp"
 #include "trine/error.hpp"
 
 namespace trine::test {
 namespace {
 
+constexpr int kEnsembles = static_cast<int>(Ensemble::npt_flexible) + 1;
+
 class RunFiles : public testing::Test {
- protected:
+ public:
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
+ protected:
   void SetUp() override {
     folder_ =
         std::filesystem::temp_directory_path() / ("trine_run_file_" + std::to_string(::getpid()));
@@ -47,7 +51,10 @@ TEST_F(RunFiles, HoldEverything) {
   s.seed = ~std::uint64_t{0};
   s.variables = {0.1, 0.2};
   s.atom_variables = {1, 2, 3};
-  sim::RunFile file{{{.ensemble = Ensemble::nvt_nhc, .time_step = 0.1}, 17, {s, s}}, "mine"};
+  s.direct_forces = {{1, 2, 3}, {-1, -2, -3}, {0, 0, 1e-9}};
+  sim::RunFile file{
+      {{.ensemble = Ensemble::nvt_nhc, .time_step = 0.1, .correction_every = 2}, 17, {s, s}},
+      "mine"};
   sim::write_run(path("a"), file);
   const sim::RunFile back = sim::read_run(path("a"));
   EXPECT_EQ(back.about, "mine");
@@ -67,6 +74,7 @@ TEST_F(RunFiles, HoldEverything) {
   EXPECT_EQ(t.moves, s.moves);
   EXPECT_EQ(t.variables, s.variables);
   EXPECT_EQ(t.atom_variables, s.atom_variables);
+  EXPECT_EQ(t.direct_forces, s.direct_forces);
   // Written again it is the same file.
   sim::write_run(path("b"), back);
   EXPECT_EQ(read(path("a")), read(path("b")));
@@ -105,24 +113,45 @@ TEST_F(RunFiles, DamageIsFound) {
   EXPECT_THROW(sim::write_run(path("no/folder"), {{{}, 0, {s}}, ""}), Error);
 }
 
-/// 200 steps are 100 steps, a file, and 100 steps.
-TEST_F(RunFiles, ContinueBitForBit) {
+/// 2 `steps` are `steps`, a file, and `steps`.
+void expect_continued(Potential& potential, const std::vector<Structure>& start,
+                      const DynamicsOptions& options, int steps, const RunFiles& at) {
+  Dynamics whole(potential, start, options), first(potential, start, options);
+  whole.run(2 * steps);
+  first.run(steps);
+  first.save(at.path("half"), "note");
+  Dynamics second = Dynamics::restart(potential, at.path("half"));
+  EXPECT_EQ(second.about(), "note");
+  EXPECT_EQ(second.steps_done(), steps);
+  second.run(steps);
+  whole.save(at.path("a"));
+  second.save(at.path("b"));
+  EXPECT_EQ(read(at.path("a")), read(at.path("b"))) << ensemble_name(options.ensemble);
+}
+
+TEST_F(RunFiles, ContinueAModelBitForBit) {
   EngineOptions options = test_options();
+  options.threads = 1;
   Model model = Model::load(model_path("trine-mini"), options);
-  for (int e = 0; e <= static_cast<int>(Ensemble::npt_flexible); ++e) {
-    const DynamicsOptions run_options{.ensemble = static_cast<Ensemble>(e), .pressure = 0.1};
-    const Structure start = reference_structure("fe_bcc2");
-    Dynamics whole(model, {start}, run_options), first(model, {start}, run_options);
-    whole.run(20);
-    first.run(10);
-    first.save(path("half"), "note");
-    Dynamics second = Dynamics::restart(model, path("half"));
-    EXPECT_EQ(second.about(), "note");
-    EXPECT_EQ(second.steps_done(), 10);
-    second.run(10);
-    whole.save(path("a"));
-    second.save(path("b"));
-    EXPECT_EQ(read(path("a")), read(path("b"))) << ensemble_name(run_options.ensemble);
+  for (int e = 0; e < kEnsembles; ++e) {
+    expect_continued(model, {reference_structure("fe_bcc2")},
+                     {.ensemble = static_cast<Ensemble>(e), .pressure = 0.1}, 4, *this);
+  }
+}
+
+/// Also between corrections of direct forces: 100 is no multiple of 3.
+TEST_F(RunFiles, ContinueBitForBit) {
+  const Structure rest = reference_structure("fe_bcc2");
+  HarmonicCrystal crystal(rest, 1, 0.5, 0.5);
+  crystal.set_direct(0.9);
+  for (int e = 0; e < kEnsembles; ++e) {
+    for (const int correction_every : {0, 3}) {
+      expect_continued(crystal, {rest, rest},
+                       {.ensemble = static_cast<Ensemble>(e),
+                        .pressure = 0.1,
+                        .correction_every = correction_every},
+                       100, *this);
+    }
   }
 }
 

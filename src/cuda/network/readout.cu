@@ -191,7 +191,20 @@ __global__ void __launch_bounds__(kEnergyThreads) energies_of_structures(Energie
   if (threadIdx.x == 0) a.totals.data[blockIdx.x] = total;
 }
 
+/// A thread per number.
+__global__ void __launch_bounds__(kEnergyThreads) scale_numbers(ScaleBySpeciesArgs<kDevice> a) {
+  join_chain();
+  const std::int64_t k = std::int64_t{blockIdx.x} * kEnergyThreads + threadIdx.x;
+  if (k >= a.y.rows * a.y.cols) return;
+  a.y.data[k] = a.scale.data[a.species.data[k / a.y.cols]] * a.x.data[k];
+}
+
 }  // namespace
+
+void scale_by_species(const ScaleBySpeciesArgs<kDevice>& a, cudaStream_t stream) {
+  launch("scale by species", scale_numbers, divide_up(a.y.rows * a.y.cols, kEnergyThreads),
+         kEnergyThreads, 0, stream, a);
+}
 
 void energies(const EnergiesArgs<kDevice>& a, cudaStream_t stream) {
   launch("energies of atoms", energies_of_atoms, divide_up(a.energies.size, kEnergyThreads),

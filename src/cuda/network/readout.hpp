@@ -12,5 +12,6 @@ void readout(const ReadoutArgs<Real, MemSpace::device>& args, cudaStream_t strea
 template <class Real>
 void readout_backward(const ReadoutBackwardArgs<Real, MemSpace::device>& args, cudaStream_t stream);
 void energies(const EnergiesArgs<MemSpace::device>& args, cudaStream_t stream);
+void scale_by_species(const ScaleBySpeciesArgs<MemSpace::device>& args, cudaStream_t stream);
 
 }  // namespace trine::cuda

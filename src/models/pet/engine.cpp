@@ -34,6 +34,12 @@ const Target* direct_target(const ModelData& model, TargetKind kind, const std::
   return plain;
 }
 
+/// One scale per species, also where all have the same.
+std::vector<double> scale_of_species(const Target& target, const ModelData& model) {
+  if (target.scale.size() > 1) return target.scale;
+  return std::vector<double>(model.species.size(), target.scale.front());
+}
+
 /// The reference converts the radii to the type of the weights before it computes in any other.
 void round_radii(ModelData& model) {
   if (!model.zbl || model.tensors.at("edge_embedder.weight").type != DType::float32) return;
@@ -78,6 +84,7 @@ PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops
   for (TargetKind kind : {TargetKind::forces, TargetKind::stress}) {
     if (const Target* t = direct_target(model_, kind, energy.name)) {
       targets_.push_back(prepare_target(model_, *t, *ops_, sites));
+      if (kind == TargetKind::forces) upload(scale_of_species(*t, model_), direct_scale_);
     }
   }
   for (const Llpr& llpr : model_.llpr) {

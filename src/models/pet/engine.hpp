@@ -91,6 +91,7 @@ class PetEngine final : public Engine {
   void refuse_coincident_atoms(const HostBatch& batch, std::span<const Structure> structures) const;
   NetworkInput<Real, S> network_input() const;
   std::vector<Prediction<Real, S>> predictions(const EvaluateOptions& options);
+  std::vector<Prediction<Real, S>> predictions_for(const DeviceArrays& arrays);
   NetworkGradient<S> run_network(std::vector<Prediction<Real, S>>& predictions, bool gradient);
   void differentiate(const NetworkGradient<S>& gradient, Vector<Vec3, S> forces,
                      Vector<Mat3, S> strain_gradient);
@@ -104,6 +105,7 @@ class PetEngine final : public Engine {
                    std::span<const Structure> structures, std::vector<Result>& results);
   void read_uncertainty(std::vector<Result>& results);
   void check_arrays(const DeviceArrays& arrays) const;
+  void scale_direct_forces(const std::vector<Prediction<Real, S>>& predictions, double* forces);
   void compute_on_device(std::span<const Structure> structures, const DeviceArrays& arrays);
   void compute_through_host(std::span<const Structure> structures, const DeviceArrays& arrays);
   void finish_on_device(const DeviceArrays& arrays, const NetworkGradient<S>* gradient);
@@ -118,6 +120,7 @@ class PetEngine final : public Engine {
   Network<Real, S> network_;
   std::vector<TargetWeights<Real, S>> targets_;  ///< the energy, then direct heads
   Buffer<double, S> composition_;                ///< of the energy
+  Buffer<double, S> direct_scale_;               ///< [S] of direct forces; empty without them
   std::optional<Uncertainty> uncertainty_;
   Geometry g_;
   Answers answers_;

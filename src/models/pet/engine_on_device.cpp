@@ -93,6 +93,9 @@ void PetEngine<Real, S>::check_arrays(const DeviceArrays& a) const {
   ops_->check_memory(a.energies, "energies of atoms");
   ops_->check_memory(a.forces, "forces");
   ops_->check_memory(a.strain_gradient, "strain gradients");
+  ops_->check_memory(a.direct_forces, "direct forces");
+  check(!a.direct_forces || direct_scale_.size() > 0, ErrorCode::not_supported,
+        "direct forces are asked for (the model has no head for them), use one that has");
 }
 
 template <class Real, MemSpace S>
@@ -110,11 +113,34 @@ void PetEngine<Real, S>::evaluate_on_device(std::span<const Structure> structure
   turn.end();
 }
 
+/// The energy, unless direct forces alone are wanted, and these if they are.
+template <class Real, MemSpace S>
+std::vector<Prediction<Real, S>> PetEngine<Real, S>::predictions_for(const DeviceArrays& a) {
+  auto all = predictions({.direct = a.direct_forces != nullptr});
+  const bool no_energy =
+      a.direct_forces && !a.energy && !a.energies && !a.forces && !a.strain_gradient;
+  std::erase_if(all, [&](const Prediction<Real, S>& p) {
+    const TargetKind kind = p.target->target.kind;
+    return kind == TargetKind::stress || (kind == TargetKind::energy && no_energy);
+  });
+  return all;
+}
+
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::scale_direct_forces(const std::vector<Prediction<Real, S>>& predictions,
+                                             double* forces) {
+  const std::int64_t atoms = g_.positions.size;
+  ops_->scale_by_species({Matrix<const double, S>(predictions.back().values),
+                          direct_scale_.const_view(),
+                          g_.species.const_view(),
+                          {forces, atoms, 3}});
+}
+
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::compute_on_device(std::span<const Structure> structures,
                                            const DeviceArrays& arrays) {
   prepare(structures, arrays, Clock::now());
-  auto requested = predictions({});
+  auto requested = predictions_for(arrays);
   const bool gradients = arrays.forces || arrays.strain_gradient;
   const auto gradient = run_network(requested, gradients);
   // Here, because a call ahead, which may want others, takes no memory.
@@ -134,6 +160,8 @@ void PetEngine<Real, S>::finish_on_device(const DeviceArrays& arrays,
     differentiate(*gradient, view_or(arrays.forces, g_.forces, atoms),
                   view_or(arrays.strain_gradient, g_.strain_gradient, count));
   }
+  if (arrays.direct_forces) scale_direct_forces(requested, arrays.direct_forces);
+  if (requested.front().target->target.kind != TargetKind::energy) return;
   sum_energies(view_or(arrays.energies, g_.energies, atoms),
                view<double, S>(arrays.energy, arrays.energy ? count : 0));
 }
@@ -243,18 +271,21 @@ void PetEngine<Real, S>::compute_through_host(std::span<const Structure> structu
   }
   const bool gradients = arrays.forces || arrays.strain_gradient;
   std::vector<double> energy, energies;
-  std::vector<Vec3> forces;
+  std::vector<Vec3> forces, direct;
   std::vector<Mat3> strain;
-  for (const Result& r : evaluate(copies, {.gradients = gradients})) {
+  const bool is_direct = arrays.direct_forces != nullptr;
+  for (const Result& r : evaluate(copies, {.gradients = gradients, .direct = is_direct})) {
     energy.push_back(r.energy);
     energies.insert(energies.end(), r.energies.begin(), r.energies.end());
     forces.insert(forces.end(), r.forces.begin(), r.forces.end());
     strain.push_back(r.strain_gradient);
+    direct.insert(direct.end(), r.direct_forces.begin(), r.direct_forces.end());
   }
   send<double, S>(energy, arrays.energy);
   send<double, S>(energies, arrays.energies);
   send<Vec3, S>(forces, arrays.forces);
   send<Mat3, S>(strain, arrays.strain_gradient);
+  send<Vec3, S>(direct, arrays.direct_forces);
 }
 
 #define TRINE_INSTANTIATE(Real, S) template class PetEngine<Real, S>;
