@@ -117,4 +117,17 @@ SystemState system_at_rest(Structure structure) {
   return state;
 }
 
+SystemState system_to_relax(Structure structure) {
+  validate(structure);
+  SystemState state;
+  state.masses.assign(structure.size(), 1);
+  state.moves = take_moves(structure);
+  state.velocities.resize(structure.size());
+  state.forces.resize(structure.size());
+  structure.extra_columns.clear();
+  structure.extra_info.clear();
+  state.structure = std::move(structure);
+  return state;
+}
+
 }  // namespace trine::sim

@@ -28,6 +28,10 @@ struct SystemState {
 /// frame and the atom.
 SystemState system_at_rest(Structure structure);
 
+/// A system to relax: held atoms from the column `move_mask`, all masses 1, at rest; without the
+/// structure's columns and keys. Throws likewise.
+SystemState system_to_relax(Structure structure);
+
 /// Whether the columns of a frame say how fast its atoms are.
 bool has_velocities(const Structure& structure);
 

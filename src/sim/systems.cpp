@@ -136,6 +136,20 @@ void Systems<S>::evaluate(Potential& potential) {
 }
 
 template <MemSpace S>
+void Systems<S>::evaluate(Potential& potential, std::size_t b) {
+  std::size_t before = 0;
+  for (std::size_t k = 0; k < b; ++k) before += structures_[k].size();
+  DeviceArrays one = arrays();
+  one.positions += 3 * before;
+  one.cells += 9 * b;
+  one.energy += b;
+  one.forces += 3 * before;
+  one.strain_gradient += 9 * b;
+  one.direct_forces = nullptr;
+  potential.evaluate_on_device(structures().subspan(b, 1), one);
+}
+
+template <MemSpace S>
 void Systems<S>::evaluate_ahead(Potential& potential, int* halted, AheadPart part) {
   potential.evaluate_ahead(structures_, arrays(), halted, part);
 }

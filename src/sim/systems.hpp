@@ -34,6 +34,8 @@ class Systems {
   /// Energies, forces and strain gradients where the atoms are now; also the forces of a direct
   /// head if there is room for them.
   void evaluate(Potential& potential);
+  /// Of one system alone, without direct forces.
+  void evaluate(Potential& potential, std::size_t b);
   /// The same without the host, see `Potential::evaluate_ahead`.
   void evaluate_ahead(Potential& potential, int* halted, AheadPart part);
   void evaluate_conservative(Potential& potential);  ///< all but the direct forces

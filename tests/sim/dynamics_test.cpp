@@ -239,8 +239,8 @@ class Remembering final : public Potential {
     species_ = structures[0].species;
     inner_.evaluate_on_device(structures, arrays);
   }
-  void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
-                      int*, AheadPart part) override {
+  void evaluate_ahead(std::span<const Structure> structures, const DeviceArrays& arrays, int*,
+                      AheadPart part) override {
     EXPECT_EQ(structures[0].species, species_);
     if (part == AheadPart::pairs) return;
     ++ahead;
