@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 
 #include "base/check.hpp"
 #include "trine/error.hpp"
 
 namespace trine::trajectory {
 
-CommitFile::CommitFile(const std::string& path, int flags)
-    : file_(path, flags), former_end_(file_.size()), end_(former_end_) {}
+CommitFile::CommitFile(const std::string& path, int flags, Change change)
+    : file_(path, flags), change_(change), former_end_(file_.size()), end_(former_end_) {}
 
 CommitFile::~CommitFile() {
   try {
@@ -30,7 +31,7 @@ void CommitFile::keep_error(const char* message) noexcept {
 }
 
 void CommitFile::write_data(std::uint64_t address, std::string_view bytes) noexcept {
-  if (failed_) return;
+  if (failed_ || change_ == Change::shrink) return;
   try {
     file_.write_at(address, bytes);
     end_ = std::max(end_, address + bytes.size());
@@ -65,6 +66,19 @@ bool CommitFile::read(std::uint64_t address, char* bytes, std::size_t count) con
   return true;
 }
 
+std::vector<const CommitFile::Write*> CommitFile::in_safe_order() const {
+  std::vector<const Write*> order;
+  if (change_ == Change::grow) {
+    for (const Write& write : writes_) order.push_back(&write);
+    return order;
+  }
+  std::set<std::uint64_t> seen;  // of what was written twice, the last counts
+  for (auto write = writes_.rbegin(); write != writes_.rend(); ++write) {
+    if (seen.insert(write->address).second) order.push_back(&*write);
+  }
+  return order;
+}
+
 void CommitFile::commit() {
   check(!failed_, ErrorCode::bad_input, "{}",
         message_.empty() ? "no memory is left to write " + path() : message_);
@@ -76,9 +90,10 @@ void CommitFile::commit() {
   const auto superblock = std::find_if(writes_.rbegin(), writes_.rend(),
                                        [](const Write& write) { return write.address == 0; });
   if (superblock != writes_.rend()) file_.write_at(0, superblock->bytes);
-  for (const Write& write : writes_) {
-    if (write.address > 0 && write.address < former_end_)
-      file_.write_at(write.address, write.bytes);
+  for (const Write* write : in_safe_order()) {
+    if (write->address > 0 && write->address < former_end_) {
+      file_.write_at(write->address, write->bytes);
+    }
   }
 }
 

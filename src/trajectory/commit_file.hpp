@@ -10,12 +10,22 @@
 
 namespace trine::trajectory {
 
-/// HDF5 writes through it (commit_driver.hpp). Array data (`write_data`) go to the file at once:
-/// they lie where no reader looks yet, or repeat what is there. Everything else (`write_structure`)
-/// waits in memory; `commit` puts it into the file in the order in which HDF5 wrote it. In HDF5's
-/// mode for one writer and many readers that order is such that the file is sound after every
-/// write. The superblock, whose flags would keep others out while it is written, goes in once, as
-/// it is after closing, and before whatever points behind the former end of the file.
+enum class Change {
+  grow,   ///< frames are appended
+  shrink  ///< frames are dropped
+};
+
+/// HDF5 writes through it (commit_driver.hpp). Everything that says where things are and how many
+/// there are (`write_structure`) waits in memory; `commit` puts it into the file, in an order that
+/// leaves the file sound after every single write:
+/// - When the file grows, array data (`write_data`) go to it at once: they lie where no reader
+/// looks
+///   yet, or repeat what is there. The structure follows in the order in which HDF5 writes it in
+///   its mode for one writer and many readers: whatever is pointed at comes first.
+/// - When it shrinks, data are left as they are (HDF5 would erase what is dropped, while it still
+///   counts), and the structure goes in the other way round: first the smaller number of frames.
+/// The superblock, whose flags would keep others out while HDF5 has the file open, is written once,
+/// as it is after closing, and before whatever points behind the former end of the file.
 ///
 /// So a program that is killed, before, in, or after `commit`, leaves a file that opens as usual.
 /// An object that is not committed leaves the file as it was.
@@ -25,7 +35,7 @@ namespace trine::trajectory {
 class CommitFile {
  public:
   /// As DataFile; flags have to allow for reading and writing.
-  CommitFile(const std::string& path, int flags);
+  CommitFile(const std::string& path, int flags, Change change = Change::grow);
   CommitFile(const CommitFile&) = delete;
   CommitFile& operator=(const CommitFile&) = delete;
   ~CommitFile();
@@ -52,8 +62,10 @@ class CommitFile {
   };
 
   void keep_error(const char* message) noexcept;
+  std::vector<const Write*> in_safe_order() const;
 
   DataFile file_;
+  Change change_;
   std::uint64_t former_end_;
   std::uint64_t end_;
   std::uint64_t end_of_space_ = 0;

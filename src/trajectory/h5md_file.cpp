@@ -110,9 +110,9 @@ void H5mdFile::keep(const H5mdContents& contents, std::uint64_t count) {
     dataset.resize(count);
     dataset.flush();
   };
-  shrink(kStep);
-  shrink(kTime);
   for (const Series& series : series_of(contents)) shrink(value_of(series));
+  shrink(kTime);
+  shrink(kStep);
 }
 
 void H5mdFile::append(const H5mdContents& contents, std::span<const StoredFrame> frames) {

@@ -21,7 +21,7 @@ class H5mdFile {
   /// Steps of the frames that are there as a whole.
   std::vector<std::int64_t> steps(const H5mdContents& contents) const;
 
-  /// Drops all frames but the first `count`.
+  /// Drops all frames but the first `count`; for a file that is to shrink.
   void keep(const H5mdContents& contents, std::uint64_t count);
 
   /// Puts frames behind the last.

@@ -31,9 +31,11 @@ void check_species(const std::string& path, std::span<const int> run, std::span<
         "{}: frames of {} atoms (the run that continues the file has {}), name another file", path,
         file.size(), run.size());
   const auto [ours, theirs] = std::mismatch(run.begin(), run.end(), file.begin());
-  check(ours == run.end(), ErrorCode::bad_input,
-        "{}: atom {} is {} (in the run that continues the file it is {}), name another file", path,
-        ours - run.begin() + 1, element_symbol(*theirs), element_symbol(*ours));
+  if (ours != run.end()) {
+    fail(ErrorCode::bad_input,
+         "{}: atom {} is {} (in the run that continues the file it is {}), name another file", path,
+         ours - run.begin() + 1, element_symbol(*theirs), element_symbol(*ours));
+  }
 }
 
 }  // namespace
@@ -51,7 +53,7 @@ H5mdSink::H5mdSink(const std::string& path, const TrajectoryOptions& options) : 
 
 void H5mdSink::continue_file(std::int64_t step, std::span<const int> species) {
   const Hdf5Session session;
-  CommitFile commit(path_, O_RDWR);
+  CommitFile commit(path_, O_RDWR, Change::shrink);
   try {
     H5mdFile file(commit);
     contents_ = file.contents();

@@ -12,7 +12,8 @@ namespace trine::testing {
 /// A sixth of a whole number: has no short decimal form, and is the same wherever it is computed.
 inline double sample_number(std::int64_t step, std::int64_t atom, std::int64_t axis,
                             std::int64_t kind) {
-  return static_cast<double>(((step + 1) * 31 + atom * 7 + axis * 3 + kind * 1009) % 100003 - 50001) /
+  return static_cast<double>(((step + 1) * 31 + atom * 7 + axis * 3 + kind * 1009) % 100003 -
+                             50001) /
          6.0;
 }
 
@@ -20,8 +21,8 @@ inline std::vector<Vec3> sample_vectors(std::int64_t step, std::size_t atoms, st
   std::vector<Vec3> vectors(atoms);
   for (std::size_t i = 0; i < atoms; ++i) {
     for (std::size_t k = 0; k < 3; ++k) {
-      vectors[i][k] = sample_number(step, static_cast<std::int64_t>(i),
-                                    static_cast<std::int64_t>(k), kind);
+      vectors[i][k] =
+          sample_number(step, static_cast<std::int64_t>(i), static_cast<std::int64_t>(k), kind);
     }
   }
   return vectors;

@@ -1,0 +1,244 @@
+// A run is killed, at random moments and between any two of its calls that change a file: the file
+// opens as usual, holds what was flushed, bit for bit, and can be continued.
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "trajectory/check_sample.hpp"
+#include "trajectory/temporary_folder.hpp"
+
+namespace {
+
+/// Calls that change a file are counted in a child that has set this; the process dies before the
+/// call of this number, or, with `g_half`, after half of the bytes.
+long g_calls_left = -1;
+bool g_half = false;
+
+bool last_call() {
+  return g_calls_left >= 0 && g_calls_left-- == 0;
+}
+
+[[noreturn]] void die() {
+  ::kill(::getpid(), SIGKILL);
+  std::abort();
+}
+
+}  // namespace
+
+// The program's own functions take the place of the C library's, for libtrine as well.
+extern "C" {
+
+ssize_t pwrite(int descriptor, const void* bytes, size_t count, off_t offset) {
+  if (last_call()) die();
+  return ::syscall(SYS_pwrite64, descriptor, bytes, count, offset);
+}
+
+ssize_t write(int descriptor, const void* bytes, size_t count) {
+  if (descriptor > 2 && last_call()) {
+    if (g_half) ::syscall(SYS_write, descriptor, bytes, count / 2);
+    die();
+  }
+  return ::syscall(SYS_write, descriptor, bytes, count);
+}
+
+int ftruncate(int descriptor, off_t length) noexcept {
+  if (last_call()) die();
+  return static_cast<int>(::syscall(SYS_ftruncate, descriptor, length));
+}
+
+int rename(const char* from, const char* to) noexcept {
+  if (last_call()) die();
+  return static_cast<int>(::syscall(SYS_rename, from, to));
+}
+
+}  // extern "C"
+
+namespace trine::testing {
+namespace {
+
+constexpr std::size_t kAtoms = 5;
+
+std::vector<int> sample_species() {
+  return SampleFrame(0, kAtoms).structure().species;
+}
+
+std::vector<std::int64_t> checked(const std::string& path) {
+  return path.ends_with(".h5") ? checked_h5md(path, kAtoms) : checked_xyz(path, kAtoms);
+}
+
+/// What the run can count on: these steps are in the file, and none after `most` is.
+struct Promise {
+  std::int64_t flushed = -1;
+  std::int64_t most = -1;
+};
+
+/// Tells the parent of a new promise, past the functions above.
+void tell(int pipe, Promise promise) {
+  ::syscall(SYS_write, pipe, &promise, sizeof(promise));
+}
+
+Promise last_promise(int pipe) {
+  Promise last;
+  Promise next;
+  while (::read(pipe, &next, sizeof(next)) == sizeof(next)) last = next;
+  return last;
+}
+
+void write_steps(TrajectoryWriter& writer, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t step = begin; step < end; ++step)
+    writer.write(SampleFrame(step, kAtoms).frame());
+}
+
+/// Runs `body(pipe)` in a child that ends by itself or by a kill; true if by itself. `parent` runs
+/// meanwhile.
+template <class Body, class Parent>
+bool in_child(Body body, Parent parent, Promise& promise) {
+  int ends[2];
+  if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    try {
+      body(ends[1]);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  parent(child);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  promise = last_promise(ends[0]);
+  ::close(ends[0]);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return false;
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  return true;
+}
+
+void expect_kept(const std::string& path, Promise promise) {
+  std::vector<std::int64_t> steps;
+  if (promise.flushed >= 0 || std::filesystem::exists(path)) {
+    try {
+      steps = checked(path);
+    } catch (const std::exception& error) {
+      FAIL() << error.what();
+    }
+  }
+  std::vector<std::int64_t> whole(steps.size());
+  std::iota(whole.begin(), whole.end(), 0);
+  EXPECT_EQ(steps, whole);  // none twice, none left out
+  EXPECT_GE(static_cast<std::int64_t>(steps.size()), promise.flushed + 1);
+  EXPECT_LE(static_cast<std::int64_t>(steps.size()), promise.most + 1);
+}
+
+class Kill : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::string path() const { return folder_.file(GetParam()); }
+  bool is_h5() const { return path().ends_with(".h5"); }
+
+  TemporaryFolder folder_;
+};
+
+/// A run, and a second one that drops half of its frames and goes on. In H5MD the first has more
+/// frames than a chunk of steps holds, so that whole chunks are dropped as well.
+void two_runs(const std::string& path, int pipe) {
+  const std::int64_t first = path.ends_with(".h5") ? 1040 : 8;
+  const std::int64_t kept = first / 2;
+  tell(pipe, {-1, first - 1});
+  {
+    TrajectoryWriter writer(path);
+    write_steps(writer, 0, first);
+    writer.flush();
+    tell(pipe, {first - 1, first - 1});
+    writer.close();
+  }
+  tell(pipe, {kept - 1, first - 1});
+  const std::vector<int> species = sample_species();
+  TrajectoryWriter writer(path, {.continue_after = kept - 1, .species = species});
+  for (std::int64_t step = kept; step < kept + 6; step += 2) {
+    tell(pipe, {step - 1, step + 1});
+    write_steps(writer, step, step + 2);
+    writer.flush();
+    tell(pipe, {step + 1, step + 1});
+  }
+}
+
+/// An unfinished frame at the end of an XYZ file is dropped, as a restart would.
+void drop_unfinished(const std::string& path) {
+  if (path.ends_with(".h5") || !std::filesystem::exists(path)) return;
+  const std::vector<int> species = sample_species();
+  const TrajectoryWriter writer(path, {.continue_after = INT64_MAX, .species = species});
+}
+
+TEST_P(Kill, BetweenAnyTwoCallsThatChangeAFile) {
+  long calls = 0;
+  for (bool finished = false; !finished; ++calls) {
+    ASSERT_LT(calls, 5000);
+    std::filesystem::remove(path());
+    Promise promise;
+    finished = in_child(
+        [&](int pipe) {
+          g_half = !is_h5();
+          g_calls_left = calls;
+          two_runs(path(), pipe);
+        },
+        [](pid_t) {}, promise);
+    drop_unfinished(path());
+    expect_kept(path(), promise);
+    if (HasFailure()) FAIL() << "killed before call " << calls;
+  }
+  RecordProperty("calls", static_cast<int>(calls));
+  EXPECT_GT(calls, 8);
+}
+
+TEST_P(Kill, AtRandomMoments) {
+  std::mt19937 random(20261130);
+  std::uniform_real_distribution<double> milliseconds(0.5, 25);
+  const std::vector<int> species = sample_species();
+  Promise promise;
+  for (int kill = 0; kill < 60; ++kill) {
+    const std::int64_t from = promise.flushed;
+    Promise next;
+    in_child(
+        [&](int pipe) {
+          tell(pipe, {from, INT64_MAX - 1});
+          TrajectoryWriter writer(path(), {.continue_after = from, .species = species});
+          for (std::int64_t step = from + 1;; ++step) {
+            write_steps(writer, step, step + 1);
+            if (step % 3 != 0) continue;
+            writer.flush();
+            tell(pipe, {step, INT64_MAX - 1});
+          }
+        },
+        [&](pid_t child) {
+          std::this_thread::sleep_for(
+              std::chrono::duration<double, std::milli>(milliseconds(random)));
+          ::kill(child, SIGKILL);
+        },
+        next);
+    promise.flushed = std::max(promise.flushed, next.flushed);
+    promise.most = INT64_MAX - 1;
+    drop_unfinished(path());
+    expect_kept(path(), promise);
+    if (HasFailure()) FAIL() << "kill " << kill;
+  }
+  EXPECT_GT(promise.flushed, 60);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, Kill, ::testing::Values("killed.h5", "killed.xyz"),
+                         [](const auto& format) {
+                           return std::string(format.param).ends_with(".h5") ? "H5md" : "Xyz";
+                         });
+
+}  // namespace
+}  // namespace trine::testing
