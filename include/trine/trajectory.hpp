@@ -17,25 +17,25 @@ namespace trine {
 /// One frame. Empty members are left out of the file.
 struct TrajectoryFrame {
   std::int64_t step = 0;
-  double time = 0;                         ///< fs
-  const Structure* structure = nullptr;    ///< has to be there; looked at only during `write`
-  std::span<const Vec3> velocities;        ///< [N] Angstrom/fs
-  std::span<const Vec3> forces;            ///< [N] eV/Angstrom
-  std::optional<double> potential_energy;  ///< eV
-  std::optional<double> kinetic_energy;    ///< eV
-  std::optional<double> conserved_energy;  ///< eV, the quantity that the integrator conserves
-  std::optional<Mat3> stress;              ///< eV/Angstrom^3, symmetric, tension is positive
-  std::vector<std::pair<std::string, std::string>> info;  ///< further keys; extended XYZ only
+  double time = 0;                           ///< fs
+  const Structure* structure = nullptr;      ///< has to be there; looked at only during `write`
+  std::span<const Vec3> velocities{};        ///< [N] Angstrom/fs
+  std::span<const Vec3> forces{};            ///< [N] eV/Angstrom
+  std::optional<double> potential_energy{};  ///< eV
+  std::optional<double> kinetic_energy{};    ///< eV
+  std::optional<double> conserved_energy{};  ///< eV, the quantity that the integrator conserves
+  std::optional<Mat3> stress{};              ///< eV/Angstrom^3, symmetric, tension is positive
+  std::vector<std::pair<std::string, std::string>> info{};  ///< further keys; extended XYZ only
 };
 
 struct TrajectoryOptions {
   /// Continues an existing file: frames after this step, and what a killed run left unfinished, are
   /// dropped, and new frames are appended. A file that does not exist is made. Without it an
   /// existing file is replaced, once the first frames of the new one are written.
-  std::optional<std::int64_t> continue_after;
+  std::optional<std::int64_t> continue_after{};
   /// [N] atomic numbers of the run that `continue_after` continues. A file of other atoms is
   /// refused and left as it is.
-  std::span<const int> species;
+  std::span<const int> species{};
   /// Frames that wait for the disk take this many bytes at most, and one frame more: then `write`
   /// waits.
   std::size_t buffer_bytes = std::size_t{1} << 26;
