@@ -43,7 +43,7 @@ LIBRARIES = {
     r"(cuda|cublas|cub/|nvtx)": ("src/cuda", "tests/cuda", "examples"),
     r"zip\.h": ("src/models/checkpoint", "tests"),
     r"zlib\.h": ("src/atoms", "src/models/checkpoint", "tests"),
-    r"(hdf5|H5)": ("src/trajectory",),
+    r"(hdf5|H5)": ("src/trajectory", "tests/trajectory"),
     r"(gtest|gmock)/": ("tests",),
     r"benchmark/": ("bench",),
 }
