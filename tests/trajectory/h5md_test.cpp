@@ -19,7 +19,7 @@ class H5md : public ::testing::Test {
 };
 
 TEST_F(H5md, HoldsEveryNumber) {
-  for (const std::size_t atoms : {1, 2, 192, 1000}) {
+  for (const std::size_t atoms : {1U, 2U, 192U, 1000U}) {
     write_steps(path(), 0, 70, atoms);
     EXPECT_EQ(checked_h5md(path(), atoms), range(70)) << atoms;
     const H5Data file(path());

@@ -17,7 +17,7 @@ class XyzTrajectory : public ::testing::Test {
 };
 
 TEST_F(XyzTrajectory, HoldsEveryNumber) {
-  for (const std::size_t atoms : {1, 4, 200}) {
+  for (const std::size_t atoms : {1U, 4U, 200U}) {
     write_steps(path(), 0, 9, atoms);
     EXPECT_EQ(checked_xyz(path(), atoms), range(9)) << atoms;
   }
