@@ -27,10 +27,11 @@ MAY_INCLUDE = {
     "src/models": {"trine", "base", "tensor", "ops", "atoms", "models"},
     "src/motion": {"trine", "base", "tensor", "motion"},
     "src/sim": {"trine", "base", "tensor", "atoms", "motion", "sim"},
+    "src/trajectory": {"trine", "base", "atoms", "trajectory"},
     "apps": {"trine", "."},
     "bench": {"trine", "base", "tensor", "ops", "atoms", "backend.hpp", "."},
     "examples": {"trine", "."},
-    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "motion", "sim", "backend.hpp", "apps", "."},
+    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "motion", "sim", "trajectory", "backend.hpp", "apps", "."},
 }
 
 # Headers of other libraries (regular expression) -> folders that may include them.
@@ -42,6 +43,7 @@ LIBRARIES = {
     r"(cuda|cublas|cub/|nvtx)": ("src/cuda", "tests/cuda", "examples"),
     r"zip\.h": ("src/models/checkpoint", "tests"),
     r"zlib\.h": ("src/atoms", "src/models/checkpoint", "tests"),
+    r"(hdf5|H5)": ("src/trajectory", "tests/trajectory"),
     r"(gtest|gmock)/": ("tests",),
     r"benchmark/": ("bench",),
 }

@@ -4,8 +4,8 @@
 # As root it installs what is missing; otherwise it prints the line to run, and exits with status 1.
 
 program_packages='cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libzip-dev
-  zlib1g-dev libssl-dev libdnnl-dev ocl-icd-opencl-dev libopenblas-dev'
-tests_packages='libgtest-dev python3'
+  zlib1g-dev libhdf5-dev libssl-dev libdnnl-dev ocl-icd-opencl-dev libopenblas-dev'
+tests_packages='libgtest-dev python3 python3-h5py'
 
 # Those of the packages named that are not installed.
 missing_packages() {

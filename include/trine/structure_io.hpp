@@ -27,6 +27,7 @@ std::vector<Structure> read_structures(const std::string& path,
 struct FrameResults {
   std::optional<double> energy;  ///< eV; written as `energy` and `free_energy`
   std::vector<Vec3> forces;      ///< [N] eV/Angstrom; column `forces`
+  std::vector<Vec3> velocities;  ///< [N] Angstrom/fs; column `velocities`
   std::optional<Mat3> stress;    ///< eV/Angstrom^3, symmetric; written as 9 numbers
   std::vector<std::pair<std::string, std::string>> info;  ///< further frame keys
 };
@@ -35,7 +36,8 @@ struct FrameResults {
 /// shortest form that reads back to the same double. Where there are results, kept keys and columns
 /// of an earlier calculation (energy, free_energy, energies, forces, force, stress, stresses,
 /// virial, virials, in any letter case) and keys that `info` gives again are dropped, so that one
-/// frame never mixes two calculations; all others stay. Throws `Error(bad_input)` for structures
+/// frame never mixes two calculations; velocities replace columns of velocities and momenta. All
+/// others stay. Throws `Error(bad_input)` for structures
 /// and results that could not be read back, and when writing fails.
 void write_extxyz(std::ostream& out, const Structure& structure, const FrameResults& results = {});
 

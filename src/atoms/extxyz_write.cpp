@@ -21,6 +21,10 @@ constexpr std::array<std::string_view, 9> kReplaced = {"energy",   "free_energy"
                                                        "forces",   "force",       "stress",
                                                        "stresses", "virial",      "virials"};
 
+/// What a column of velocities replaces, in whatever unit it is.
+constexpr std::array<std::string_view, 5> kReplacedMotion = {"velocities", "velocity", "velo",
+                                                             "vel", "momenta"};
+
 /// Keys and columns that the structure's own members write.
 constexpr std::array<std::string_view, 5> kOwnKeys = {"lattice", "properties", "pbc", "charge",
                                                       "spin_multiplicity"};
@@ -41,9 +45,10 @@ class FrameWriter {
       : structure_(structure), results_(results) {
     replaces_ = results.energy || !results.forces.empty() || results.stress;
     for (const ExtraColumn& column : structure.extra_columns) {
-      if (!(replaces_ && contains(kReplaced, atoms::lower(column.name)))) {
-        columns_.push_back(&column);
-      }
+      const std::string name = atoms::lower(column.name);
+      if (replaces_ && contains(kReplaced, name)) continue;
+      if (!results.velocities.empty() && contains(kReplacedMotion, name)) continue;
+      columns_.push_back(&column);
     }
   }
 
@@ -81,13 +86,18 @@ class FrameWriter {
     const std::size_t n = structure_.size();
     check(results_.forces.empty() || results_.forces.size() == n, ErrorCode::bad_input,
           "{} forces for {} atoms cannot be written, give one per atom", results_.forces.size(), n);
+    check(results_.velocities.empty() || results_.velocities.size() == n, ErrorCode::bad_input,
+          "{} velocities for {} atoms cannot be written, give one per atom",
+          results_.velocities.size(), n);
     bool finite = !results_.energy || std::isfinite(*results_.energy);
     for (const Vec3& force : results_.forces) finite = finite && is_finite(force);
+    for (const Vec3& velocity : results_.velocities) finite = finite && is_finite(velocity);
     if (results_.stress) {
       for (const Vec3& row : *results_.stress) finite = finite && is_finite(row);
     }
     check(finite, ErrorCode::bad_input,
-          "energy, forces or stress are not finite, check the calculation they come from");
+          "energy, forces, velocities or stress are not finite, check the calculation they come "
+          "from");
   }
 
   static bool is_finite(const Vec3& v) {
@@ -107,6 +117,7 @@ class FrameWriter {
       text_ += fmt::format(":{}:{}:{}", column->name, column->type, column->width);
     }
     if (!results_.forces.empty()) text_ += ":forces:R:3";
+    if (!results_.velocities.empty()) text_ += ":velocities:R:3";
     add_kept_keys();
     if (structure_.charge) add_count("charge", *structure_.charge);
     if (structure_.spin_multiplicity) {
@@ -197,6 +208,7 @@ class FrameWriter {
       }
     }
     if (!results_.forces.empty()) add_vector(results_.forces[i]);
+    if (!results_.velocities.empty()) add_vector(results_.velocities[i]);
     text_ += '\n';
   }
 
