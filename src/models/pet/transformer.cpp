@@ -79,32 +79,6 @@ void node_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real
   b.ops.linear_backward({d_node, w.expansion.get(), {}, Write::overwrite, d_o});
 }
 
-/// c = center_contraction(h), or h: the node token of the layer.
-template <class Real, MemSpace S>
-void contract(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-              Matrix<const Real, S> node, Matrix<Real, S> token) {
-  if (b.config.expanded()) {
-    b.ops.linear({.x = node,
-                  .weight = w.contraction.get(),
-                  .addend = {},
-                  .pre = {},
-                  .residual = {},
-                  .y = token});
-  } else {
-    b.ops.scale({.a = 1, .x = node, .write = Write::overwrite, .y = token});
-  }
-}
-
-template <class Real, MemSpace S>
-void contract_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-                       Matrix<const Real, S> d_token, Matrix<Real, S> d_node) {
-  if (b.config.expanded()) {
-    b.ops.linear_backward({d_token, w.contraction.get(), {}, Write::add, d_node});
-  } else {
-    b.ops.scale({.a = 1, .x = d_token, .write = Write::overwrite, .y = d_node});
-  }
-}
-
 /// Pre-activation and activation of a feed-forward block.
 template <class Real, MemSpace S>
 void mlp_hidden(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
@@ -219,9 +193,10 @@ void pre_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Rea
 }
 
 template <class Real, MemSpace S>
-void pre_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-                     const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
-                     Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
+Matrix<const Real, S> pre_ln_backward(const BlockContext<Real, S>& b,
+                                      const TransformerWeights<Real, S>& w,
+                                      const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
+                                      Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
   const auto d_normed = b.scratch.token, d_o = b.scratch.attention;
   restore_mlp_pre(b, w, w.mlp_norm, tape);
   mlp_backward(b, w, tape, Matrix<const Real, S>(d_edge), Write::overwrite, b.edges(d_normed));
@@ -240,7 +215,7 @@ void pre_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Re
   const auto d_token = b.scratch.node_small;
   b.ops.norm_backward({w.attention_norm.parameters(), b.nodes(tape.x), b.nodes(d_normed),
                        Write::overwrite, d_token});
-  contract_backward(b, w, Matrix<const Real, S>(d_token), d_node);
+  return d_token;
 }
 
 // PostLN: x1 = norm(x + attention(x)), x2 = norm(x1 + mlp(x1)) for nodes and edges alike.
@@ -267,9 +242,10 @@ void post_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Re
 }
 
 template <class Real, MemSpace S>
-void post_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-                      const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
-                      Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
+Matrix<const Real, S> post_ln_backward(const BlockContext<Real, S>& b,
+                                       const TransformerWeights<Real, S>& w,
+                                       const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
+                                       Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
   const auto d = b.scratch.token, d_out = b.scratch.attention, d_sum = b.scratch.d_sum;
   restore_mlp_pre(b, w, w.attention_norm, tape);
   node_backward(b, w, tape, d_node, b.nodes(d_sum));
@@ -282,16 +258,40 @@ void post_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<R
   b.ops.linear_backward({d, w.attention_out.get(), {}, Write::overwrite, d_out});
   attend_backward(b, w, tape, Write::add, d, d_weight);
   b.ops.scale({.a = 1, .x = b.edges(d), .write = Write::overwrite, .y = d_edge});
-  contract_backward(b, w, Matrix<const Real, S>(b.nodes(d)), d_node);
+  return b.nodes(d);
 }
 
 }  // namespace
 
 template <class Real, MemSpace S>
+void contract(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+              Matrix<const Real, S> node, Matrix<Real, S> token) {
+  if (b.config.expanded()) {
+    b.ops.linear({.x = node,
+                  .weight = w.contraction.get(),
+                  .addend = {},
+                  .pre = {},
+                  .residual = {},
+                  .y = token});
+  } else {
+    b.ops.scale({.a = 1, .x = node, .write = Write::overwrite, .y = token});
+  }
+}
+
+template <class Real, MemSpace S>
+void contract_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                       Matrix<const Real, S> d_token, Matrix<Real, S> d_node) {
+  if (b.config.expanded()) {
+    b.ops.linear_backward({d_token, w.contraction.get(), {}, Write::add, d_node});
+  } else {
+    b.ops.scale({.a = 1, .x = d_token, .write = Write::overwrite, .y = d_node});
+  }
+}
+
+template <class Real, MemSpace S>
 void transformer_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                          TransformerTape<Real, S>& tape, Matrix<Real, S> node,
                          Matrix<Real, S> edge_out) {
-  contract(b, w, Matrix<const Real, S>(node), b.nodes(tape.x));
   if (b.config.transformer == TransformerType::pre_ln) {
     pre_ln_forward(b, w, tape, node, edge_out);
   } else {
@@ -300,21 +300,26 @@ void transformer_forward(const BlockContext<Real, S>& b, const TransformerWeight
 }
 
 template <class Real, MemSpace S>
-void transformer_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-                          const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
-                          Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
-  if (b.config.transformer == TransformerType::pre_ln) {
-    pre_ln_backward(b, w, tape, d_node, d_edge, d_weight);
-  } else {
-    post_ln_backward(b, w, tape, d_node, d_edge, d_weight);
-  }
+Matrix<const Real, S> transformer_backward(const BlockContext<Real, S>& b,
+                                           const TransformerWeights<Real, S>& w,
+                                           const TransformerTape<Real, S>& tape,
+                                           Matrix<Real, S> d_node, Matrix<Real, S> d_edge,
+                                           Vector<Real, S> d_weight) {
+  return b.config.transformer == TransformerType::pre_ln
+             ? pre_ln_backward(b, w, tape, d_node, d_edge, d_weight)
+             : post_ln_backward(b, w, tape, d_node, d_edge, d_weight);
 }
 
 #define TRINE_INSTANTIATE(Real, S)                                                                 \
+  template void contract(const BlockContext<Real, S>&, const TransformerWeights<Real, S>&,         \
+                         Matrix<const Real, S>, Matrix<Real, S>);                                  \
+  template void contract_backward(const BlockContext<Real, S>&,                                    \
+                                  const TransformerWeights<Real, S>&, Matrix<const Real, S>,       \
+                                  Matrix<Real, S>);                                                \
   template void transformer_forward(const BlockContext<Real, S>&,                                  \
                                     const TransformerWeights<Real, S>&, TransformerTape<Real, S>&, \
                                     Matrix<Real, S>, Matrix<Real, S>);                             \
-  template void transformer_backward(                                                              \
+  template Matrix<const Real, S> transformer_backward(                                             \
       const BlockContext<Real, S>&, const TransformerWeights<Real, S>&,                            \
       const TransformerTape<Real, S>&, Matrix<Real, S>, Matrix<Real, S>, Vector<Real, S>);
 TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)
