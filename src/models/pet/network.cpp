@@ -193,9 +193,7 @@ void Network<Real, S>::Pass::forward(std::vector<Prediction<Real, S>>& predictio
   ops_.convert(in_.weight, all_.weight);
   for (auto& p : predictions) ops_.set_zero(bytes_of(p.values));
   if (policy_ != TapePolicy::none) {
-    ops_.set_zero(bytes_of(all_.d_weight));
-    ops_.set_zero(bytes_of(all_.d_weight_mask));
-    ops_.set_zero(bytes_of(all_.d_vector));
+    ops_.set_zero(all_.added_to);
     // The feedforward featurizer's readout writes it.
     if (residual()) ops_.set_zero(bytes_of(all_.d_message));
   }
