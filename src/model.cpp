@@ -80,11 +80,13 @@ using ProfilePtr = std::shared_ptr<Profile>;  // null: nothing is timed
 
 template <class Real, MemSpace S>
 std::unique_ptr<Engine> make_engine(pet::ModelData data, std::unique_ptr<Ops<Real, S>> ops,
-                                    EngineOptions& options, ProfilePtr profile, GemmSites& sites) {
+                                    EngineOptions& options, const ProfilePtr& profile,
+                                    GemmSites& sites) {
   const auto device = ops->use();  // while weights are prepared, too
-  if (profile) ops = make_profiled(std::move(ops), std::move(profile));
+  if (profile) ops = make_profiled(std::move(ops), profile);
   auto engine =
       std::make_unique<pet::PetEngine<Real, S>>(std::move(data), std::move(ops), options, sites);
+  if (profile) profile->clear();  // of what weights took: evaluations alone are counted
   sites.check_names();
   return engine;
 }

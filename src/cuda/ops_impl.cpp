@@ -128,6 +128,13 @@ class OpsImpl final : public Ops<Real, kDevice> {
   void do_norm_backward(const NormBackwardArgs<Real, kDevice>& a) override {
     cuda::norm_backward(a, stream_);
   }
+  void do_norms(const NormArgs<Real, kDevice>& a, const NormArgs<Real, kDevice>& b) override {
+    cuda::norm(a, b, stream_);
+  }
+  void do_norms_backward(const NormBackwardArgs<Real, kDevice>& a,
+                         const NormBackwardArgs<Real, kDevice>& b) override {
+    cuda::norm_backward(a, b, stream_);
+  }
   void do_attention(const AttentionArgs<Real, kDevice>& a) override { cuda::attention(a, stream_); }
   void do_attention_backward(const AttentionBackwardArgs<Real, kDevice>& a) override {
     cuda::attention_backward(a, stream_);

@@ -30,6 +30,16 @@ template <class Real, MemSpace S>
 }
 
 template <class Real, MemSpace S>
+[[maybe_unused]] bool fits(const NormArgs<Real, S>& a) {
+  return is(a.y, a.x.rows, a.x.cols) && fits(a.norm, a.x.cols);
+}
+
+template <class Real, MemSpace S>
+[[maybe_unused]] bool fits(const NormBackwardArgs<Real, S>& a) {
+  return is(a.dy, a.x.rows, a.x.cols) && is(a.dx, a.x.rows, a.x.cols) && fits(a.norm, a.x.cols);
+}
+
+template <class Real, MemSpace S>
 [[maybe_unused]] bool fits(const AttentionArgs<Real, S>& a) {
   const auto& l = a.layout;
   return l.offsets.size == l.atoms + 1 && a.weight.size == l.edges && a.qkv.rows == l.tokens() &&
@@ -74,15 +84,27 @@ void Ops<Real, S>::linear_backward(const LinearBackwardArgs<Real, S>& a) {
 
 template <class Real, MemSpace S>
 void Ops<Real, S>::norm(const NormArgs<Real, S>& a) {
-  TRINE_ASSERT(is(a.y, a.x.rows, a.x.cols) && fits(a.norm, a.x.cols));
+  TRINE_ASSERT(fits(a));
   do_norm(a);
 }
 
 template <class Real, MemSpace S>
+void Ops<Real, S>::norm(const NormArgs<Real, S>& first, const NormArgs<Real, S>& second) {
+  TRINE_ASSERT(fits(first) && fits(second));
+  do_norms(first, second);
+}
+
+template <class Real, MemSpace S>
 void Ops<Real, S>::norm_backward(const NormBackwardArgs<Real, S>& a) {
-  TRINE_ASSERT(is(a.dy, a.x.rows, a.x.cols) && is(a.dx, a.x.rows, a.x.cols));
-  TRINE_ASSERT(fits(a.norm, a.x.cols));
+  TRINE_ASSERT(fits(a));
   do_norm_backward(a);
+}
+
+template <class Real, MemSpace S>
+void Ops<Real, S>::norm_backward(const NormBackwardArgs<Real, S>& first,
+                                 const NormBackwardArgs<Real, S>& second) {
+  TRINE_ASSERT(fits(first) && fits(second));
+  do_norms_backward(first, second);
 }
 
 template <class Real, MemSpace S>

@@ -81,6 +81,11 @@ class Ops {
   void linear_backward(const LinearBackwardArgs<Real, S>& args);
   void norm(const NormArgs<Real, S>& args);
   void norm_backward(const NormBackwardArgs<Real, S>& args);
+  /// Both of them, of which neither writes what the other reads or writes: a device may start them
+  /// together.
+  void norm(const NormArgs<Real, S>& first, const NormArgs<Real, S>& second);
+  void norm_backward(const NormBackwardArgs<Real, S>& first,
+                     const NormBackwardArgs<Real, S>& second);
   void attention(const AttentionArgs<Real, S>& args);
   void attention_backward(const AttentionBackwardArgs<Real, S>& args);
   void edge_embedding(const EdgeEmbeddingArgs<Real, S>& args);
@@ -115,6 +120,15 @@ class Ops {
   virtual void do_linear_backward(const LinearBackwardArgs<Real, S>& args) = 0;
   virtual void do_norm(const NormArgs<Real, S>& args) = 0;
   virtual void do_norm_backward(const NormBackwardArgs<Real, S>& args) = 0;
+  virtual void do_norms(const NormArgs<Real, S>& first, const NormArgs<Real, S>& second) {
+    do_norm(first);
+    do_norm(second);
+  }
+  virtual void do_norms_backward(const NormBackwardArgs<Real, S>& first,
+                                 const NormBackwardArgs<Real, S>& second) {
+    do_norm_backward(first);
+    do_norm_backward(second);
+  }
   virtual void do_attention(const AttentionArgs<Real, S>& args) = 0;
   virtual void do_attention_backward(const AttentionBackwardArgs<Real, S>& args) = 0;
   virtual void do_edge_embedding(const EdgeEmbeddingArgs<Real, S>& args) = 0;

@@ -76,6 +76,12 @@ OperationCall describe(const std::string& name, const Matrix<T, S>& y,
   return {name, y.rows, columns(y.cols) + more};
 }
 
+/// The second one of two that are started together.
+template <class T, MemSpace S>
+std::string beside(const Matrix<T, S>& y, const std::string& more = "") {
+  return ", and" + columns(y.cols) + more;
+}
+
 template <class Real, MemSpace S>
 class ProfiledOps final : public Ops<Real, S> {
  public:
@@ -155,6 +161,14 @@ class ProfiledOps final : public Ops<Real, S> {
   }
   void do_norm_backward(const NormBackwardArgs<Real, S>& a) override {
     time(describe("norm_backward", a.dx, suffix(a.write)), [&] { ops_->norm_backward(a); });
+  }
+  void do_norms(const NormArgs<Real, S>& a, const NormArgs<Real, S>& b) override {
+    time(describe("norm", a.y, beside(b.y)), [&] { ops_->norm(a, b); });
+  }
+  void do_norms_backward(const NormBackwardArgs<Real, S>& a,
+                         const NormBackwardArgs<Real, S>& b) override {
+    time(describe("norm_backward", a.dx, suffix(a.write) + beside(b.dx, suffix(b.write))),
+         [&] { ops_->norm_backward(a, b); });
   }
   void do_attention(const AttentionArgs<Real, S>& a) override {
     time(describe("attention", a), [&] { ops_->attention(a); });

@@ -213,6 +213,28 @@ std::vector<std::vector<double>> random_rows(test::Random& random, int rows, dou
   return all;
 }
 
+TEST(AdaptiveCutoff, LongRowsHaveTheBitsOfWhatCounts) {
+  // 384 pairs are the last that a GPU reads all at once.
+  test::Random random(17);
+  std::vector<double> near;
+  for (int k = 0; k < 300; ++k) near.push_back(std::cbrt(test::uniform(random, 0.3, 512.0)));
+  for (double n : {8.0, 32.0, 150.0}) {
+    const Settings settings{AdaptiveMethod::solver, 8, 1.0, n};
+    const Radii few(settings, {near});
+    for (std::size_t size : {320, 383, 384, 385, 416, 417, 1000}) {
+      auto row = near;
+      row.insert(row.begin() + 20, (size - near.size()) / 2, 8.5);
+      row.resize(size, 9.0);
+      const Radii many(settings, {row, near, row});
+      for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(many.radius[i], few.radius[0]) << size << " pairs, n* = " << n;
+        EXPECT_EQ(many.slope[i], few.slope[0]) << size;
+        EXPECT_EQ(many.root[i], few.root[0]) << size;
+      }
+    }
+  }
+}
+
 TEST(AdaptiveCutoff, GradientMatchesDifferences) {
   test::Random random(17);
   const Settings settings[] = {{AdaptiveMethod::solver, 6, 1.0, 16},

@@ -190,6 +190,15 @@ class MirroredOps final : public Ops<Real, kHost> {
   void do_norm_backward(const NormBackwardArgs<Real, kHost>& a) override {
     call(a, [&](const auto& args) { device_->norm_backward(args); });
   }
+  void do_norms(const NormArgs<Real, kHost>& a, const NormArgs<Real, kHost>& b) override {
+    run([&](Mirror& m) { return std::pair(on_device(m, a), on_device(m, b)); },
+        [&](const auto& both) { device_->norm(both.first, both.second); });
+  }
+  void do_norms_backward(const NormBackwardArgs<Real, kHost>& a,
+                         const NormBackwardArgs<Real, kHost>& b) override {
+    run([&](Mirror& m) { return std::pair(on_device(m, a), on_device(m, b)); },
+        [&](const auto& both) { device_->norm_backward(both.first, both.second); });
+  }
   void do_attention(const AttentionArgs<Real, kHost>& a) override {
     call(a, [&](const auto& args) { device_->attention(args); });
   }

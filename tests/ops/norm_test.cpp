@@ -91,6 +91,48 @@ TYPED_TEST(NormTest, EveryShapeAgreesWithPlainLoops) {
   }
 }
 
+/// Norms of two cases in one call: {y, y, dx overwritten, dx added to}.
+template <class Real>
+Tables evaluate_both(Device<Real>& device, const Case<Real>& c, const Case<Real>& d) {
+  const auto outputs = [](const Case<Real>& of) { return Guarded<Real>(of.x.rows, of.x.cols, 4); };
+  const Guarded<Real> c_weight(c.norm.weight), d_weight(d.norm.weight), c_bias(c.norm.bias),
+      d_bias(d.norm.bias), c_x(c.x), d_x(d.x), c_dy(c.dy), d_dy(d.dy),
+      c_y = outputs(c), d_y = outputs(d), c_dx = outputs(c), d_dx(d.dx);
+  const auto norm = [](const Case<Real>& of, const auto& weight, const auto& bias) {
+    return NormParameters<Real, MemSpace::host>{of.norm.kind, static_cast<Real>(of.norm.epsilon),
+                                                weight.vector(), bias.vector()};
+  };
+  const auto first = norm(c, c_weight, c_bias), second = norm(d, d_weight, d_bias);
+  device.norm({first, c_x.matrix(), c_y.matrix()}, {second, d_x.matrix(), d_y.matrix()});
+  device.norm_backward({first, c_x.matrix(), c_dy.matrix(), Write::overwrite, c_dx.matrix()},
+                       {second, d_x.matrix(), d_dy.matrix(), Write::add, d_dx.matrix()});
+  return collect("two norms", c_y, d_y, c_dx, d_dx);
+}
+
+TYPED_TEST(NormTest, TwoTogetherHaveTheBitsOfEach) {
+  struct Size {
+    std::int64_t rows, columns;
+  };
+  // Widths of every shape that a GPU starts together with another one, and some that it does not;
+  // rows that do not fill a block; many rows.
+  const std::pair<Size, Size> sizes[] = {
+      {{33, 40}, {5, 40}},    {{65, 128}, {6, 512}}, {{33, 256}, {7, 1024}}, {{9, 512}, {5, 2048}},
+      {{9, 300}, {3, 300}},   {{9, 600}, {5, 601}},  {{5, 1200}, {3, 1300}}, {{3, 2100}, {2, 2200}},
+      {{33, 1024}, {6, 256}}, {{33, 40}, {4, 2100}}, {{0, 40}, {3, 40}},     {{3, 40}, {0, 160}},
+      {{32767, 4}, {1, 16}},  {{32768, 4}, {33, 16}}};
+  for (const auto& [a, b] : sizes) {
+    const Case<TypeParam> c(Normalization::rms_norm, a.rows, a.columns),
+        d(Normalization::layer_norm, b.rows, b.columns);
+    const std::string what = std::to_string(a.rows) + " x " + std::to_string(a.columns) + " and " +
+                             std::to_string(b.rows) + " x " + std::to_string(b.columns);
+    const Tables both = on_all_devices<TypeParam>(
+        what, [&](Device<TypeParam>& device) { return evaluate_both(device, c, d); });
+    auto& device = *devices<TypeParam>().front();
+    const Tables first = evaluate(device, c), second = evaluate(device, d);
+    expect_same_bits(both, {first[0], second[0], first[1], second[2]}, what);
+  }
+}
+
 TYPED_TEST(NormTest, LayoutOfSmallMatricesChangesNoBit) {
   for (const auto kind : kKinds) {
     const Case<TypeParam> c(kind, 65, 33);

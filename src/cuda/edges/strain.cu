@@ -64,7 +64,12 @@ std::int64_t strain_groups(const BatchArrays& batch) {
 void sum_strain(const BatchArrays& batch, const double* strain, double* group, double* total,
                 cudaStream_t stream) {
   if (batch.structures == 0) return;
-  sum_groups<<<blocks_for(strain_groups(batch), 1), kGroup, 0, stream>>>(batch, strain, group);
+  // A group that is a structure needs no second sum.
+  const bool is_one = batch.structures == 1 && batch.atoms > 0 && batch.atoms <= kGroup;
+  sum_groups<<<blocks_for(strain_groups(batch), 1), kGroup, 0, stream>>>(batch, strain,
+                                                                         is_one ? total : group);
+  check_cuda(cudaGetLastError(), "sum strain gradients");
+  if (is_one) return;
   sum_structures<<<blocks_for(batch.structures, kRowsPerBlock), kRowThreads, 0, stream>>>(
       batch, group, total);
   check_cuda(cudaGetLastError(), "sum strain gradients");

@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(kThreads, 1)
                     const __grid_constant__ EpilogueArgs args) {
   extern __shared__ std::uint8_t raw[];
   Ring<T> ring((shared_address(raw) + 1023u) & ~1023u);
-  set_up<1>([&] {
+  set_up<T, 1>(p, 0, [&] {
     prefetch_map(x_map);
     if (args.staged) prefetch_map(y_map);
     ring.init();

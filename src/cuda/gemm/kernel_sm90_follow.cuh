@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(kThreads, 1)
                      const __grid_constant__ CUtensorMap pre_map) {
   extern __shared__ std::uint8_t raw[];
   Ring<T> ring((shared_address(raw) + 1023u) & ~1023u);
-  set_up<1>([&] {
+  set_up<T, 1>(p, 0, [&] {
     prefetch_map(x_map);
     prefetch_map(y_map);
     for (int stage = 0; stage < T::kStages; ++stage) {

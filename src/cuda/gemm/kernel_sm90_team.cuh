@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   Ring<T> ring(boxes + T::kMailBytes);
   const Mail<T> mail(boxes, ring);
   const int rank = T::kCluster == 1 ? 0 : cluster_rank();
-  set_up<T::kCluster>([&] {
+  set_up<T, T::kCluster>(p, rank * T::kTeam, [&] {
     prefetch_map(x_map);
     if (args.staged) prefetch_map(y_map);
     mail.init();

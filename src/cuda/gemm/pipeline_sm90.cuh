@@ -86,13 +86,31 @@ struct Ring {
   }
 };
 
+/// The first chunks of w from `chunk` on, of the block's first tile, begin to come to the L2 cache.
+/// One block does it for all with tiles of the same columns; the second warp, which has nothing
+/// else to do.
+template <class T>
+__device__ __forceinline__ void prefetch_w(const Product& p, const TileWalk& walk, int chunk) {
+  constexpr int kChunks = 2, kPieces = T::S::kWords * T::S::kElementBytes / 2;  // as in Shape
+  constexpr int kOfChunk = kPieces * T::kOutBlocks;
+  if (walk.row > 0 || threadIdx.x / 32 != 1) return;
+  for (int i = static_cast<int>(threadIdx.x) % 32; i < kChunks * kOfChunk; i += 32) {
+    const int c = chunk + i / kOfChunk, block = walk.out * T::kOutBlocks + i % kOfChunk / kPieces;
+    if (c >= p.w.chunks || block >= p.w.out_blocks) continue;
+    const std::uint8_t* src =
+        p.w.words + std::int64_t{block} * p.w.out_stride + c * p.w.chunk_stride;
+    bulk_prefetch(src + i % kPieces * kBlockBytes, kBlockBytes);
+  }
+}
+
 /// Every kernel's start, up to the point where it needs what earlier kernels wrote. `init` sets up
-/// barriers; all blocks of the cluster wait for it.
-template <int kCluster, class Init>
-__device__ __forceinline__ void set_up(Init init) {
+/// barriers; all blocks of the cluster wait for it. Weights have been there all the time.
+template <class T, int kCluster, class Init>
+__device__ __forceinline__ void set_up(const Product& p, int first_chunk, Init init) {
   let_next_kernel_start();
   if (threadIdx.x == 0) init();
   meet_cluster<kCluster>();
+  prefetch_w<T>(p, TileWalk(p, kCluster), first_chunk);
   wait_for_kernel_before();
 }
 

@@ -185,13 +185,17 @@ struct TileSource {
     const std::uint32_t all = warp_max(__float_as_uint(top));
     if (lane.id == 0) largest = all;
   }
+  /// Half a warp stores at a time. In wide rows that are 64 columns of one row, whose high words
+  /// lie in every other chunk: its second half stores its low words meanwhile, in the chunks
+  /// between.
   __device__ __forceinline__ static void split(const Lane& lane, int row, float4 v, float up,
                                                std::uint32_t tile) {
     const int part = lane.thread % kLanes;
     const std::uint32_t at = tile + place<Shape>(row, part & ~1) + 8 * (part & 1);
     const Words front = Words::of(v.x * up, v.y * up), back = Words::of(v.z * up, v.w * up);
-    store_shared_pair(at, front.high, back.high);
-    store_shared_pair(at ^ 16, front.low, back.low);
+    const bool low = kLanes >= 16 && (part & 8) != 0;
+    store_shared_pair(low ? at ^ 16 : at, low ? front.low : front.high, low ? back.low : back.high);
+    store_shared_pair(low ? at : at ^ 16, low ? front.high : front.low, low ? back.high : back.low);
   }
 };
 

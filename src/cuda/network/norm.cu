@@ -124,7 +124,19 @@ struct RowShape {
   static constexpr int kLanes = kLanes_, kGroups = kGroups_;
   static constexpr int kThreads = kLanes > kRowThreads ? kLanes : kRowThreads;
   static constexpr int kRows = kThreads / kLanes;  ///< of a block
+  static constexpr int kColumns = kLanes * kGroups * kGroup;
 };
+
+/// Rows beyond which two norms start one after the other: a launch does not count, and together
+/// they would have the registers of the one that needs more.
+constexpr std::int64_t kFewRows = 32768;
+
+/// Shapes that start together: of tokens of one width, and of edges beside nodes four times as
+/// wide, as published models have them.
+template <class First, class Second>
+constexpr bool kGoTogether = First::kThreads == Second::kThreads &&
+                             (Second::kColumns == First::kColumns ||
+                              Second::kColumns == 4 * First::kColumns);
 
 /// Calls `body` with the shape for rows of `cols`.
 template <class Body>
@@ -141,17 +153,34 @@ void with_shape(int cols, Body&& body) {
 }
 
 template <class Shape>
-__device__ __forceinline__ std::int64_t row_of_thread() {
-  return std::int64_t{blockIdx.x} * Shape::kRows + threadIdx.x / Shape::kLanes;
+__device__ __forceinline__ std::int64_t row_of_thread(unsigned block = blockIdx.x) {
+  return std::int64_t{block} * Shape::kRows + threadIdx.x / Shape::kLanes;
 }
 
-template <class Shape, class Real, class Source>
-__global__ void __launch_bounds__(Shape::kThreads)
-    norm_rows(NormOfRows<Real> n, std::int64_t rows, Source x, PlainRows<Real> y) {
-  join_chain();
+/// y = norm(x)
+template <class Real, class Source>
+struct Norm {
+  NormOfRows<Real> n;
+  std::int64_t rows;
+  Source x;
+  PlainRows<Real> y;
+
+  explicit Norm(const NormArgs<Real, kDevice>& a)
+      : n(a.norm, is_wide(a.x) && is_wide(a.y)), rows(a.y.rows), x(a.x), y(a.y) {}
+  explicit Norm(const CombineArgs<Real, kDevice>& a)
+      : n(a.norm, is_wide(a.message) && is_wide(a.y)), rows(a.y.rows), x(a), y(a.y) {}
+
+  /// The calling block's rows as the `block`th.
+  template <class Shape>
+  __device__ __forceinline__ void run(unsigned block) const;
+};
+
+template <class Real, class Source>
+template <class Shape>
+__device__ __forceinline__ void Norm<Real, Source>::run(unsigned block) const {
   constexpr int kLanes = Shape::kLanes, kGroups = Shape::kGroups;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const std::int64_t r = row_of_thread<Shape>();
+  const std::int64_t r = row_of_thread<Shape>(block);
   if (r >= rows) return;  // a whole warp
 
   Real v[kGroups][kGroup], weight[kGroups][kGroup], bias[kGroups][kGroup];
@@ -195,14 +224,33 @@ __device__ __forceinline__ void add_gradient(const NormOfRows<Real>& n, int lane
 }
 
 /// dx becomes, or is added to, the gradient.
-template <class Shape, class Real>
-__global__ void __launch_bounds__(Shape::kThreads)
-    norm_rows_backward(NormOfRows<Real> n, std::int64_t rows, PlainRows<const Real> x,
-                       PlainRows<const Real> dy, PlainRows<Real> dx, bool add) {
-  join_chain();
+template <class Real>
+struct NormGradient {
+  NormOfRows<Real> n;
+  std::int64_t rows;
+  PlainRows<const Real> x, dy;
+  PlainRows<Real> dx;
+  bool add;
+
+  explicit NormGradient(const NormBackwardArgs<Real, kDevice>& a)
+      : n(a.norm, is_wide(a.x) && is_wide(a.dy) && is_wide(a.dx)),
+        rows(a.dy.rows),
+        x(a.x),
+        dy(a.dy),
+        dx(a.dx),
+        add(a.write == Write::add) {}
+
+  /// As in Norm.
+  template <class Shape>
+  __device__ __forceinline__ void run(unsigned block) const;
+};
+
+template <class Real>
+template <class Shape>
+__device__ __forceinline__ void NormGradient<Real>::run(unsigned block) const {
   constexpr int kLanes = Shape::kLanes, kGroups = Shape::kGroups;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const std::int64_t r = row_of_thread<Shape>();
+  const std::int64_t r = row_of_thread<Shape>(block);
   if (r >= rows) return;  // a whole warp
 
   Real v[kGroups][kGroup], g[kGroups][kGroup], weight[kGroups][kGroup], sum[kGroups][kGroup];
@@ -255,39 +303,81 @@ __global__ void __launch_bounds__(Shape::kThreads)
   store_row<kLanes>(joined(pairs.d_message, e, r, half), lane, written, n.wide, sum);
 }
 
-template <class Real, class Source>
-void run(const char* what, const NormOfRows<Real>& n, const Source& x,
-         const Matrix<Real, kDevice>& y, cudaStream_t stream) {
-  with_shape(n.cols, [&](auto shape) {
+template <class Shape, class Work>
+__global__ void __launch_bounds__(Shape::kThreads) run_rows(Work work) {
+  join_chain();
+  work.template run<Shape>(blockIdx.x);
+}
+
+/// The blocks of the first, then those of the second.
+template <class First, class Second, class Work>
+__global__ void __launch_bounds__(First::kThreads)
+    run_rows_of_both(Work first, Work second, unsigned first_blocks) {
+  join_chain();
+  if (blockIdx.x < first_blocks) return first.template run<First>(blockIdx.x);
+  second.template run<Second>(blockIdx.x - first_blocks);
+}
+
+template <class Work>
+void run(const char* what, const Work& work, cudaStream_t stream) {
+  with_shape(work.n.cols, [&](auto shape) {
     using Shape = decltype(shape);
-    launch(what, norm_rows<Shape, Real, Source>, divide_up(y.rows, Shape::kRows), Shape::kThreads,
-           0, stream, n, y.rows, x, PlainRows<Real>(y));
+    launch(what, run_rows<Shape, Work>, divide_up(work.rows, Shape::kRows), Shape::kThreads, 0,
+           stream, work);
   });
 }
+
+template <class Work>
+void run_both(const char* what, const Work& first, const Work& second, cudaStream_t stream) {
+  const bool few = first.rows + second.rows <= kFewRows;
+  with_shape(first.n.cols, [&](auto first_shape) {
+    with_shape(second.n.cols, [&](auto second_shape) {
+      using First = decltype(first_shape);
+      using Second = decltype(second_shape);
+      if constexpr (kGoTogether<First, Second>) {
+        if (few) {
+          const std::int64_t blocks = divide_up(first.rows, First::kRows);
+          return launch(what, run_rows_of_both<First, Second, Work>,
+                        blocks + divide_up(second.rows, Second::kRows), First::kThreads, 0, stream,
+                        first, second, static_cast<unsigned>(blocks));
+        }
+      }
+      run(what, first, stream);
+      run(what, second, stream);
+    });
+  });
+}
+
+template <class Real>
+using NormOfMatrix = Norm<Real, PlainRows<const Real>>;
 
 }  // namespace
 
 template <class Real>
 void norm(const NormArgs<Real, kDevice>& a, cudaStream_t stream) {
-  const NormOfRows<Real> n(a.norm, is_wide(a.x) && is_wide(a.y));
-  run("norm", n, PlainRows<const Real>(a.x), a.y, stream);
+  run("norm", NormOfMatrix<Real>(a), stream);
+}
+
+template <class Real>
+void norm(const NormArgs<Real, kDevice>& first, const NormArgs<Real, kDevice>& second,
+          cudaStream_t stream) {
+  run_both("two norms", NormOfMatrix<Real>(first), NormOfMatrix<Real>(second), stream);
 }
 
 template <class Real>
 void norm_backward(const NormBackwardArgs<Real, kDevice>& a, cudaStream_t stream) {
-  const NormOfRows<Real> n(a.norm, is_wide(a.x) && is_wide(a.dy) && is_wide(a.dx));
-  with_shape(n.cols, [&](auto shape) {
-    using Shape = decltype(shape);
-    launch("norm, backward", norm_rows_backward<Shape, Real>, divide_up(a.dy.rows, Shape::kRows),
-           Shape::kThreads, 0, stream, n, a.dy.rows, PlainRows<const Real>(a.x),
-           PlainRows<const Real>(a.dy), PlainRows<Real>(a.dx), a.write == Write::add);
-  });
+  run("norm, backward", NormGradient<Real>(a), stream);
+}
+
+template <class Real>
+void norm_backward(const NormBackwardArgs<Real, kDevice>& first,
+                   const NormBackwardArgs<Real, kDevice>& second, cudaStream_t stream) {
+  run_both("two norms, backward", NormGradient<Real>(first), NormGradient<Real>(second), stream);
 }
 
 template <class Real>
 void combine(const CombineArgs<Real, kDevice>& a, cudaStream_t stream) {
-  const NormOfRows<Real> n(a.norm, is_wide(a.message) && is_wide(a.y));
-  run("combine messages", n, JoinedRows<Real>(a), a.y, stream);
+  run("combine messages", Norm<Real, JoinedRows<Real>>(a), stream);
 }
 
 template <class Real>
@@ -304,7 +394,11 @@ void combine_backward(const CombineBackwardArgs<Real, kDevice>& a, cudaStream_t 
 
 #define TRINE_INSTANTIATE(Real)                                                      \
   template void norm(const NormArgs<Real, kDevice>&, cudaStream_t);                  \
+  template void norm(const NormArgs<Real, kDevice>&, const NormArgs<Real, kDevice>&, \
+                     cudaStream_t);                                                  \
   template void norm_backward(const NormBackwardArgs<Real, kDevice>&, cudaStream_t); \
+  template void norm_backward(const NormBackwardArgs<Real, kDevice>&,                \
+                              const NormBackwardArgs<Real, kDevice>&, cudaStream_t); \
   template void combine(const CombineArgs<Real, kDevice>&, cudaStream_t);            \
   template void combine_backward(const CombineBackwardArgs<Real, kDevice>&, cudaStream_t);
 TRINE_INSTANTIATE(float)

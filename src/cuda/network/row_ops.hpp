@@ -12,6 +12,13 @@ template <class Real>
 void norm(const NormArgs<Real, MemSpace::device>& args, cudaStream_t stream);
 template <class Real>
 void norm_backward(const NormBackwardArgs<Real, MemSpace::device>& args, cudaStream_t stream);
+/// Both, in one launch where rows are few.
+template <class Real>
+void norm(const NormArgs<Real, MemSpace::device>& first,
+          const NormArgs<Real, MemSpace::device>& second, cudaStream_t stream);
+template <class Real>
+void norm_backward(const NormBackwardArgs<Real, MemSpace::device>& first,
+                   const NormBackwardArgs<Real, MemSpace::device>& second, cudaStream_t stream);
 template <class Real>
 void edge_embedding(const EdgeEmbeddingArgs<Real, MemSpace::device>& args, cudaStream_t stream);
 template <class Real>

@@ -7,12 +7,12 @@ namespace trine::pet {
 // t = compress_out(SiLU(geometry + species + W_m message)), then the transformer layers.
 template <class Real, MemSpace S>
 void gnn_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
-                 const ChunkEdges<S>& edges, Matrix<const Real, S> message,
+                 const ChunkInput<S>& input, Matrix<const Real, S> message,
                  LayerTape<Real, S>& tape, Matrix<Real, S> node, Matrix<Real, S> edge_out) {
   const auto y = b.edges(b.scratch.token);
   const bool first = !w.message;
-  b.ops.edge_embedding({.vector = edges.vector,
-                        .species = edges.species,
+  b.ops.edge_embedding({.vector = input.vector,
+                        .species = input.species,
                         .weight = w.geometry.matrix(),
                         .table = w.species.matrix(),
                         .pre = tape.compress_pre,
@@ -37,17 +37,25 @@ void gnn_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                   .y = tokens});
   }
   for (std::size_t a = 0; a < w.transformers.size(); ++a) {
+    const auto token = b.nodes(tape.transformers[a].x);
+    if (a == 0 && w.embeds_nodes()) {
+      b.ops.gather_rows({w.first_token(), input.atom, Write::overwrite, token});
+    } else {
+      contract(b, w.transformers[a], Matrix<const Real, S>(node), token);
+    }
     transformer_forward(b, w.transformers[a], tape.transformers[a], node, tokens_of(a + 1));
   }
 }
 
 template <class Real, MemSpace S>
 void gnn_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
-                  const ChunkEdges<S>& edges, const LayerTape<Real, S>& tape,
+                  const ChunkInput<S>& input, const LayerTape<Real, S>& tape,
                   Matrix<Real, S> d_node, Matrix<Real, S> d_edge, Matrix<Real, S> d_message,
                   Vector<Real, S> d_weight, Vector<Vec3, S> d_vector) {
   for (std::size_t a = w.transformers.size(); a-- > 0;) {
-    transformer_backward(b, w.transformers[a], tape.transformers[a], d_node, d_edge, d_weight);
+    const auto d_token =
+        transformer_backward(b, w.transformers[a], tape.transformers[a], d_node, d_edge, d_weight);
+    if (a > 0 || !w.embeds_nodes()) contract_backward(b, w.transformers[a], d_token, d_node);
   }
   const auto dz = tape.compress_pre;  // its gradient takes its place
   b.ops.linear_backward({.dy = d_edge,
@@ -55,7 +63,7 @@ void gnn_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
                          .pre = {},
                          .dx = dz,
                          .through = {LinearActivation::silu, tape.compress_pre}});
-  b.ops.edge_embedding_backward({edges.vector, w.geometry.matrix(), dz, d_vector});
+  b.ops.edge_embedding_backward({input.vector, w.geometry.matrix(), dz, d_vector});
   if (w.message) {
     b.ops.linear_backward(
         {.dy = dz, .weight = w.message.get(), .pre = {}, .write = Write::add, .dx = d_message});
@@ -120,10 +128,10 @@ void combine_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>&
 
 #define TRINE_INSTANTIATE(Real, S)                                                                \
   template void gnn_forward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,             \
-                            const ChunkEdges<S>&, Matrix<const Real, S>, LayerTape<Real, S>&,     \
+                            const ChunkInput<S>&, Matrix<const Real, S>, LayerTape<Real, S>&,     \
                             Matrix<Real, S>, Matrix<Real, S>);                                    \
   template void gnn_backward(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,            \
-                             const ChunkEdges<S>&, const LayerTape<Real, S>&, Matrix<Real, S>,    \
+                             const ChunkInput<S>&, const LayerTape<Real, S>&, Matrix<Real, S>,    \
                              Matrix<Real, S>, Matrix<Real, S>, Vector<Real, S>, Vector<Vec3, S>); \
   template void restore_combination(const BlockContext<Real, S>&, const GnnWeights<Real, S>&,     \
                                     Matrix<const Real, S>, Vector<const std::int64_t, S>);        \

@@ -6,25 +6,28 @@
 
 namespace trine::pet {
 
-/// Edge data of a chunk.
+/// What the embeddings of a chunk are made of.
 template <MemSpace S>
-struct ChunkEdges {
+struct ChunkInput {
+  Vector<const std::int32_t, S> atom;     ///< [N] species index
   Vector<const Vec3, S> vector;           ///< [E]
   Vector<const std::int32_t, S> species;  ///< [E] species index of the neighbour
 };
 
 /// From messages (E, C) and node states (N, D, replaced) to edge features (E, C), which may be
-/// empty where only the tape is wanted.
+/// empty where only the tape is wanted. A layer with node embeddings of its own finds those in
+/// `node`.
 template <class Real, MemSpace S>
 void gnn_forward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
-                 const ChunkEdges<S>& edges, Matrix<const Real, S> message,
+                 const ChunkInput<S>& input, Matrix<const Real, S> message,
                  LayerTape<Real, S>& tape, Matrix<Real, S> node, Matrix<Real, S> edge_out);
 
-/// Gradient of `gnn_forward`. `d_node` is replaced; `d_edge` is used up; `d_message` is added to,
-/// except in the first layer, whose messages are constants.
+/// Gradient of `gnn_forward`. `d_node` is replaced, and `d_message` added to, except where nodes or
+/// messages that enter are embeddings, which are constants: `d_node` is used up then. So is
+/// `d_edge`.
 template <class Real, MemSpace S>
 void gnn_backward(const BlockContext<Real, S>& b, const GnnWeights<Real, S>& w,
-                  const ChunkEdges<S>& edges, const LayerTape<Real, S>& tape,
+                  const ChunkInput<S>& input, const LayerTape<Real, S>& tape,
                   Matrix<Real, S> d_node, Matrix<Real, S> d_edge, Matrix<Real, S> d_message,
                   Vector<Real, S> d_weight, Vector<Vec3, S> d_vector);
 

@@ -116,8 +116,9 @@ class Network<Real, S>::Pass {
   Matrix<Real, S> node_rows(Matrix<Real, S> m, const Chunk& c) const {
     return m.slice_rows(c.first_atom, c.atoms);
   }
-  ChunkEdges<S> edges_of(const Chunk& c) const {
-    return {in_.vector.slice(c.first_edge, c.edges), in_.edge_species.slice(c.first_edge, c.edges)};
+  ChunkInput<S> input_of(const Chunk& c) const {
+    return {in_.species.slice(c.first_atom, c.atoms), in_.vector.slice(c.first_edge, c.edges),
+            in_.edge_species.slice(c.first_edge, c.edges)};
   }
   void copy(Matrix<const Real, S> from, Matrix<Real, S> to) {
     ops_.scale({1, from, Write::overwrite, to});
@@ -150,7 +151,7 @@ void Network<Real, S>::Pass::gnn(std::size_t layer) {
   const auto& w = weights_.layers[layer];
   if (policy_ == TapePolicy::layer) copy(all_.node, all_.node_in[layer]);
   for_each_chunk(layer, forward_policy(), [&](const auto& b, auto& tape) {
-    gnn_forward(b, w, edges_of(b.chunk),
+    gnn_forward(b, w, input_of(b.chunk),
                 Matrix<const Real, S>(edge_rows(all_.message[layer], b.chunk)), tape,
                 node_rows(all_.node, b.chunk), edge_rows(all_.edge[layer], b.chunk));
   });
@@ -192,9 +193,7 @@ void Network<Real, S>::Pass::forward(std::vector<Prediction<Real, S>>& predictio
   ops_.convert(in_.weight, all_.weight);
   for (auto& p : predictions) ops_.set_zero(bytes_of(p.values));
   if (policy_ != TapePolicy::none) {
-    ops_.set_zero(bytes_of(all_.d_weight));
-    ops_.set_zero(bytes_of(all_.d_weight_mask));
-    ops_.set_zero(bytes_of(all_.d_vector));
+    ops_.set_zero(all_.added_to);
     // The feedforward featurizer's readout writes it.
     if (residual()) ops_.set_zero(bytes_of(all_.d_message));
   }
@@ -250,10 +249,10 @@ void Network<Real, S>::Pass::gnn_gradient(std::size_t layer, Matrix<Real, S> d_n
     if (policy_ == TapePolicy::layer) {
       const auto node = b.scratch.node[1];
       copy(node_rows(all_.node_in[layer], c), node);
-      gnn_forward(b, w, edges_of(c), Matrix<const Real, S>(edge_rows(all_.message[layer], c)), tape,
+      gnn_forward(b, w, input_of(c), Matrix<const Real, S>(edge_rows(all_.message[layer], c)), tape,
                   node, {});
     }
-    gnn_backward(b, w, edges_of(c), tape, node_rows(d_node, c), edge_rows(all_.d_edge, c),
+    gnn_backward(b, w, input_of(c), tape, node_rows(d_node, c), edge_rows(all_.d_edge, c),
                  edge_rows(all_.d_message, c), all_.d_weight_mask.slice(c.first_edge, c.edges),
                  all_.d_vector.slice(c.first_edge, c.edges));
   });

@@ -26,25 +26,25 @@ AttentionArgs<Real, S> attention_args(const BlockContext<Real, S>& b,
           .out = out};
 }
 
-/// The node's own path after attention: h' = h + expansion(o); h = h' + center_mlp(norm(h')), or h
-/// = o. PreLN's expansion has the output layer of attention in it.
+/// h' = h + expansion(o), the first half of `node_forward`; returns the norm that h' goes through.
 template <class Real, MemSpace S>
-void node_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-                  const TransformerTape<Real, S>& tape, Matrix<const Real, S> o,
-                  Matrix<Real, S> node) {
-  if (!b.config.expanded()) {
-    b.ops.scale({.a = 1, .x = o, .write = Write::overwrite, .y = node});
-    return;
-  }
+NormArgs<Real, S> expand(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                         const TransformerTape<Real, S>& tape, Matrix<const Real, S> o,
+                         Matrix<Real, S> node) {
   b.ops.linear({.x = o,
                 .weight = w.expansion.get(),
                 .addend = {},
                 .pre = {},
                 .residual = {Matrix<const Real, S>(node)},
                 .y = tape.center});
-  const auto normed = b.scratch.node[0];
-  b.ops.norm({w.center_norm.parameters(), tape.center, normed});
-  b.ops.linear({.x = normed,
+  return {w.center_norm.parameters(), tape.center, b.scratch.node[0]};
+}
+
+/// h = h' + center_mlp(norm(h')), the second half, behind the norm.
+template <class Real, MemSpace S>
+void center_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                    const TransformerTape<Real, S>& tape, Matrix<Real, S> node) {
+  b.ops.linear({.x = b.scratch.node[0],
                 .weight = w.center_in.get(),
                 .addend = {},
                 .pre = tape.center_pre,
@@ -58,6 +58,37 @@ void node_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real,
                 .y = node});
 }
 
+/// The node's own path after attention: h' = h + expansion(o); h = h' + center_mlp(norm(h')), or h
+/// = o. PreLN's expansion has the output layer of attention in it.
+template <class Real, MemSpace S>
+void node_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                  const TransformerTape<Real, S>& tape, Matrix<const Real, S> o,
+                  Matrix<Real, S> node) {
+  if (!b.config.expanded()) {
+    b.ops.scale({.a = 1, .x = o, .write = Write::overwrite, .y = node});
+    return;
+  }
+  b.ops.norm(expand(b, w, tape, o, node));
+  center_forward(b, w, tape, node);
+}
+
+/// Gradient of `center_forward`; returns that of the norm before it, which makes d_node that of h'.
+template <class Real, MemSpace S>
+NormBackwardArgs<Real, S> center_backward(const BlockContext<Real, S>& b,
+                                          const TransformerWeights<Real, S>& w,
+                                          const TransformerTape<Real, S>& tape,
+                                          Matrix<Real, S> d_node) {
+  const auto dz = tape.center_pre;  // its gradient takes its place
+  const auto d_normed = b.scratch.node[0];
+  b.ops.linear_backward({.dy = d_node,
+                         .weight = w.center_out.get(),
+                         .pre = {},
+                         .dx = dz,
+                         .through = {w.center_in->activation(), tape.center_pre}});
+  b.ops.linear_backward({.dy = dz, .weight = w.center_in.get(), .pre = {}, .dx = d_normed});
+  return {w.center_norm.parameters(), tape.center, d_normed, Write::add, d_node};
+}
+
 /// Gradient of `node_forward`: d_node becomes that of h' (or stays), d_o (N, C) is written.
 template <class Real, MemSpace S>
 void node_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
@@ -67,42 +98,8 @@ void node_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real
     b.ops.scale({.a = 1, .x = d_node, .write = Write::overwrite, .y = d_o});
     return;
   }
-  const auto dz = tape.center_pre;  // its gradient takes its place
-  const auto d_normed = b.scratch.node[0];
-  b.ops.linear_backward({.dy = d_node,
-                         .weight = w.center_out.get(),
-                         .pre = {},
-                         .dx = dz,
-                         .through = {w.center_in->activation(), tape.center_pre}});
-  b.ops.linear_backward({.dy = dz, .weight = w.center_in.get(), .pre = {}, .dx = d_normed});
-  b.ops.norm_backward({w.center_norm.parameters(), tape.center, d_normed, Write::add, d_node});
+  b.ops.norm_backward(center_backward(b, w, tape, d_node));
   b.ops.linear_backward({d_node, w.expansion.get(), {}, Write::overwrite, d_o});
-}
-
-/// c = center_contraction(h), or h: the node token of the layer.
-template <class Real, MemSpace S>
-void contract(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-              Matrix<const Real, S> node, Matrix<Real, S> token) {
-  if (b.config.expanded()) {
-    b.ops.linear({.x = node,
-                  .weight = w.contraction.get(),
-                  .addend = {},
-                  .pre = {},
-                  .residual = {},
-                  .y = token});
-  } else {
-    b.ops.scale({.a = 1, .x = node, .write = Write::overwrite, .y = token});
-  }
-}
-
-template <class Real, MemSpace S>
-void contract_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-                       Matrix<const Real, S> d_token, Matrix<Real, S> d_node) {
-  if (b.config.expanded()) {
-    b.ops.linear_backward({d_token, w.contraction.get(), {}, Write::add, d_node});
-  } else {
-    b.ops.scale({.a = 1, .x = d_token, .write = Write::overwrite, .y = d_node});
-  }
 }
 
 /// Pre-activation and activation of a feed-forward block.
@@ -202,8 +199,11 @@ void pre_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Rea
                 .pre = {},
                 .residual = {Matrix<const Real, S>(b.edges(tape.x))},
                 .y = tape.attended});
+  const auto normed_edges = b.edges(b.scratch.token);
+  const NormArgs<Real, S> edge_norm{w.mlp_norm.parameters(), tape.attended, normed_edges};
   if (b.config.expanded()) {
-    node_forward(b, w, tape, Matrix<const Real, S>(b.nodes(o)), node);
+    b.ops.norm(edge_norm, expand(b, w, tape, Matrix<const Real, S>(b.nodes(o)), node));
+    center_forward(b, w, tape, node);
   } else {
     b.ops.linear({.x = b.nodes(o),
                   .weight = w.attention_out.get(),
@@ -211,36 +211,38 @@ void pre_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Rea
                   .pre = {},
                   .residual = {},
                   .y = node});
+    b.ops.norm(edge_norm);
   }
-  const auto normed_edges = b.edges(b.scratch.token);
-  b.ops.norm({w.mlp_norm.parameters(), tape.attended, normed_edges});
   mlp_forward(b, w, tape, Matrix<const Real, S>(normed_edges), Matrix<const Real, S>(tape.attended),
               edge_out);
 }
 
 template <class Real, MemSpace S>
-void pre_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-                     const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
-                     Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
+Matrix<const Real, S> pre_ln_backward(const BlockContext<Real, S>& b,
+                                      const TransformerWeights<Real, S>& w,
+                                      const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
+                                      Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
   const auto d_normed = b.scratch.token, d_o = b.scratch.attention;
   restore_mlp_pre(b, w, w.mlp_norm, tape);
   mlp_backward(b, w, tape, Matrix<const Real, S>(d_edge), Write::overwrite, b.edges(d_normed));
-  b.ops.norm_backward(
-      {w.mlp_norm.parameters(), tape.attended, b.edges(d_normed), Write::add, d_edge});
-  if (!keeps_wide(b.policy)) project(b, w, tape);
+  const NormBackwardArgs<Real, S> edge_norm{w.mlp_norm.parameters(), tape.attended,
+                                            b.edges(d_normed), Write::add, d_edge};
   if (b.config.expanded()) {
-    node_backward(b, w, tape, d_node, b.nodes(d_o));
+    b.ops.norm_backward(edge_norm, center_backward(b, w, tape, d_node));
   } else {
-    b.ops.linear_backward({d_node, w.attention_out.get(), {}, Write::overwrite, b.nodes(d_o)});
+    b.ops.norm_backward(edge_norm);
   }
+  if (!keeps_wide(b.policy)) project(b, w, tape);
+  const auto& out = b.config.expanded() ? w.expansion : w.attention_out;
+  b.ops.linear_backward({d_node, out.get(), {}, Write::overwrite, b.nodes(d_o)});
   b.ops.linear_backward({d_edge, w.attention_out.get(), {}, Write::overwrite, b.edges(d_o)});
   attend_backward(b, w, tape, Write::overwrite, d_normed, d_weight);
-  b.ops.norm_backward(
-      {w.attention_norm.parameters(), b.edges(tape.x), b.edges(d_normed), Write::add, d_edge});
   const auto d_token = b.scratch.node_small;
-  b.ops.norm_backward({w.attention_norm.parameters(), b.nodes(tape.x), b.nodes(d_normed),
-                       Write::overwrite, d_token});
-  contract_backward(b, w, Matrix<const Real, S>(d_token), d_node);
+  b.ops.norm_backward(
+      {w.attention_norm.parameters(), b.edges(tape.x), b.edges(d_normed), Write::add, d_edge},
+      {w.attention_norm.parameters(), b.nodes(tape.x), b.nodes(d_normed), Write::overwrite,
+       d_token});
+  return d_token;
 }
 
 // PostLN: x1 = norm(x + attention(x)), x2 = norm(x1 + mlp(x1)) for nodes and edges alike.
@@ -267,9 +269,10 @@ void post_ln_forward(const BlockContext<Real, S>& b, const TransformerWeights<Re
 }
 
 template <class Real, MemSpace S>
-void post_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-                      const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
-                      Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
+Matrix<const Real, S> post_ln_backward(const BlockContext<Real, S>& b,
+                                       const TransformerWeights<Real, S>& w,
+                                       const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
+                                       Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
   const auto d = b.scratch.token, d_out = b.scratch.attention, d_sum = b.scratch.d_sum;
   restore_mlp_pre(b, w, w.attention_norm, tape);
   node_backward(b, w, tape, d_node, b.nodes(d_sum));
@@ -282,16 +285,40 @@ void post_ln_backward(const BlockContext<Real, S>& b, const TransformerWeights<R
   b.ops.linear_backward({d, w.attention_out.get(), {}, Write::overwrite, d_out});
   attend_backward(b, w, tape, Write::add, d, d_weight);
   b.ops.scale({.a = 1, .x = b.edges(d), .write = Write::overwrite, .y = d_edge});
-  contract_backward(b, w, Matrix<const Real, S>(b.nodes(d)), d_node);
+  return b.nodes(d);
 }
 
 }  // namespace
 
 template <class Real, MemSpace S>
+void contract(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+              Matrix<const Real, S> node, Matrix<Real, S> token) {
+  if (b.config.expanded()) {
+    b.ops.linear({.x = node,
+                  .weight = w.contraction.get(),
+                  .addend = {},
+                  .pre = {},
+                  .residual = {},
+                  .y = token});
+  } else {
+    b.ops.scale({.a = 1, .x = node, .write = Write::overwrite, .y = token});
+  }
+}
+
+template <class Real, MemSpace S>
+void contract_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                       Matrix<const Real, S> d_token, Matrix<Real, S> d_node) {
+  if (b.config.expanded()) {
+    b.ops.linear_backward({d_token, w.contraction.get(), {}, Write::add, d_node});
+  } else {
+    b.ops.scale({.a = 1, .x = d_token, .write = Write::overwrite, .y = d_node});
+  }
+}
+
+template <class Real, MemSpace S>
 void transformer_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                          TransformerTape<Real, S>& tape, Matrix<Real, S> node,
                          Matrix<Real, S> edge_out) {
-  contract(b, w, Matrix<const Real, S>(node), b.nodes(tape.x));
   if (b.config.transformer == TransformerType::pre_ln) {
     pre_ln_forward(b, w, tape, node, edge_out);
   } else {
@@ -300,21 +327,26 @@ void transformer_forward(const BlockContext<Real, S>& b, const TransformerWeight
 }
 
 template <class Real, MemSpace S>
-void transformer_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-                          const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
-                          Matrix<Real, S> d_edge, Vector<Real, S> d_weight) {
-  if (b.config.transformer == TransformerType::pre_ln) {
-    pre_ln_backward(b, w, tape, d_node, d_edge, d_weight);
-  } else {
-    post_ln_backward(b, w, tape, d_node, d_edge, d_weight);
-  }
+Matrix<const Real, S> transformer_backward(const BlockContext<Real, S>& b,
+                                           const TransformerWeights<Real, S>& w,
+                                           const TransformerTape<Real, S>& tape,
+                                           Matrix<Real, S> d_node, Matrix<Real, S> d_edge,
+                                           Vector<Real, S> d_weight) {
+  return b.config.transformer == TransformerType::pre_ln
+             ? pre_ln_backward(b, w, tape, d_node, d_edge, d_weight)
+             : post_ln_backward(b, w, tape, d_node, d_edge, d_weight);
 }
 
 #define TRINE_INSTANTIATE(Real, S)                                                                 \
+  template void contract(const BlockContext<Real, S>&, const TransformerWeights<Real, S>&,         \
+                         Matrix<const Real, S>, Matrix<Real, S>);                                  \
+  template void contract_backward(const BlockContext<Real, S>&,                                    \
+                                  const TransformerWeights<Real, S>&, Matrix<const Real, S>,       \
+                                  Matrix<Real, S>);                                                \
   template void transformer_forward(const BlockContext<Real, S>&,                                  \
                                     const TransformerWeights<Real, S>&, TransformerTape<Real, S>&, \
                                     Matrix<Real, S>, Matrix<Real, S>);                             \
-  template void transformer_backward(                                                              \
+  template Matrix<const Real, S> transformer_backward(                                             \
       const BlockContext<Real, S>&, const TransformerWeights<Real, S>&,                            \
       const TransformerTape<Real, S>&, Matrix<Real, S>, Matrix<Real, S>, Vector<Real, S>);
 TRINE_FOR_EACH_DEVICE(TRINE_INSTANTIATE)

@@ -24,19 +24,33 @@ struct BlockContext {
   }
 };
 
-/// The edge rows of `tape.x` hold the edge tokens that enter. `node` (N, D) is replaced by the node
-/// state that leaves; `edge_out` (E, C) receives the edge tokens, and may be empty where only the
-/// tape is wanted.
+/// c = center_contraction(h), or h: the node tokens (N, C) of a layer from node states (N, D).
+template <class Real, MemSpace S>
+void contract(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+              Matrix<const Real, S> node, Matrix<Real, S> token);
+
+/// Gradient of `contract`: `d_node`, which `transformer_backward` has left, becomes that of the
+/// node states that enter.
+template <class Real, MemSpace S>
+void contract_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
+                       Matrix<const Real, S> d_token, Matrix<Real, S> d_node);
+
+/// `tape.x` holds the tokens that enter. `node` (N, D) is replaced by the node state that leaves;
+/// `edge_out` (E, C) receives the edge tokens, and may be empty where only the tape is wanted.
 template <class Real, MemSpace S>
 void transformer_forward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
                          TransformerTape<Real, S>& tape, Matrix<Real, S> node,
                          Matrix<Real, S> edge_out);
 
 /// Turns the gradients of what leaves (`d_node`, `d_edge`) into those of what enters, in place, and
-/// adds the gradient of the mask to `d_weight` (E).
+/// adds the gradient of the mask to `d_weight` (E). Returns the gradient of the node tokens that
+/// enter, which has no part in `d_node` yet.
 template <class Real, MemSpace S>
-void transformer_backward(const BlockContext<Real, S>& b, const TransformerWeights<Real, S>& w,
-                          const TransformerTape<Real, S>& tape, Matrix<Real, S> d_node,
-                          Matrix<Real, S> d_edge, Vector<Real, S> d_weight);
+[[nodiscard]] Matrix<const Real, S> transformer_backward(const BlockContext<Real, S>& b,
+                                                         const TransformerWeights<Real, S>& w,
+                                                         const TransformerTape<Real, S>& tape,
+                                                         Matrix<Real, S> d_node,
+                                                         Matrix<Real, S> d_edge,
+                                                         Vector<Real, S> d_weight);
 
 }  // namespace trine::pet

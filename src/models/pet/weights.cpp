@@ -98,6 +98,7 @@ class Preparer {
   Linear<Real, S> fold_expansion(const std::string& site, const std::string& prefix) const;
   void fold_compress(const std::string& site, const std::string& prefix, bool first,
                      GnnWeights<Real, S>& layer) const;
+  void embed_nodes(const std::string& name, GnnWeights<Real, S>& layer) const;
 
   const ModelData& data_;
   Ops<Real, S>& ops_;
@@ -176,6 +177,23 @@ Linear<Real, S> Preparer<Real, S>::fold_expansion(const std::string& site,
   return pack(site, {.weight = {weight.data(), rows, cols}, .bias = {shift.data(), rows}});
 }
 
+/// Nodes begin with one state per species, and so with one token: its product is formed here.
+template <class Real, MemSpace S>
+void Preparer<Real, S>::embed_nodes(const std::string& name, GnnWeights<Real, S>& layer) const {
+  layer.node_embedding = table<Real>(name);
+  if (!config().expanded()) return;
+  auto& token = layer.contracted;
+  token.rows = layer.node_embedding.rows;
+  token.cols = config().d_pet;
+  token.values.resize(token.rows * token.cols);
+  ops_.linear({.x = layer.node_embedding.matrix(),
+               .weight = layer.transformers.front().contraction.get(),
+               .addend = {},
+               .pre = {},
+               .residual = {},
+               .y = {token.values.data(), token.rows, token.cols}});
+}
+
 template <class Real, MemSpace S>
 TransformerWeights<Real, S> Preparer<Real, S>::transformer(const std::string& site,
                                                            const std::string& prefix) const {
@@ -212,10 +230,10 @@ GnnWeights<Real, S> Preparer<Real, S>::gnn_layer(std::int64_t index) const {
         transformer(site + "transformer." + tail, prefix + "trans.layers." + tail));
   }
   if (config().featurizer == Featurizer::residual) {
-    layer.node_embedding = table<Real>("node_embedders." + number + ".weight");
+    embed_nodes("node_embedders." + number + ".weight", layer);
     return layer;
   }
-  if (index == 0) layer.node_embedding = table<Real>("node_embedders.0.weight");
+  if (index == 0) embed_nodes("node_embedders.0.weight", layer);
   layer.combine_norm = norm("combination_norms." + number, Normalization::layer_norm);
   layer.combine_in =
       linear(site + "combine_in", "combination_mlps." + number + ".0", LinearActivation::silu);

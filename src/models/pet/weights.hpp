@@ -55,7 +55,16 @@ struct GnnWeights {
   std::vector<TransformerWeights<Real, S>> transformers;
   NormWeights<Real, S> combine_norm;        ///< feedforward featurizer only
   Linear<Real, S> combine_in, combine_out;  ///< feedforward featurizer only
-  Table<Real, S> node_embedding;            ///< (species, D); residual: one per layer
+  /// (species, D) where nodes begin: in the first layer, or in each with the residual featurizer.
+  Table<Real, S> node_embedding;
+  Table<Real, S>
+      contracted;  ///< (species, C) what the first transformer makes tokens of, if D != C
+
+  bool embeds_nodes() const { return node_embedding.rows > 0; }
+  /// (species, C) of layers that embed nodes: the tokens that the first transformer begins with.
+  Matrix<const Real, S> first_token() const {
+    return contracted.rows > 0 ? contracted.matrix() : node_embedding.matrix();
+  }
 };
 
 /// Heads of one target on one readout layer: two layers with SiLU each, then the last layer.

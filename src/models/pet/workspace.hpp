@@ -5,6 +5,7 @@
 // A = attention layers, G = GNN layers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -189,6 +190,7 @@ struct GlobalArrays {
   Vector<Real, S> d_weight_mask;         ///< [E] dE/df through the attention masks
   Vector<double, S> d_weight;            ///< [E] dE/df
   Vector<Vec3, S> d_vector;              ///< [E] dE/dv through the embeddings
+  Vector<std::byte, S> added_to;         ///< the memory of these three, which begin as zeros
   Matrix<Real, S> d_message;             ///< (E, C)
   Matrix<Real, S> d_joined;              ///< (E, 2C) of LayerNorm([e ; e_rev]), feedforward
   Matrix<Real, S> d_edge;                ///< (E, C), the first columns of d_joined if that is there
@@ -222,9 +224,12 @@ struct GlobalArrays {
       }
     }
     if (policy == TapePolicy::none) return;
+    const std::size_t before = arena.used();
     d_weight_mask = arena.template vector<Real>(edges);
     d_weight = arena.template vector<double>(edges);
     d_vector = arena.template vector<Vec3>(edges);
+    added_to = {reinterpret_cast<std::byte*>(d_weight_mask.data),
+                static_cast<std::int64_t>(arena.used() - before)};
     d_message = edge_array();
     d_edge = joins ? d_joined.slice_cols(0, c.d_pet) : edge_array();
     for (std::int64_t r = 0; r < c.readout_layers(); ++r) {

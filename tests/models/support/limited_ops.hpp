@@ -50,6 +50,13 @@ class LimitedOps final : public Ops<Real, S> {
   }
   void do_norm(const NormArgs<Real, S>& a) override { ops_->norm(a); }
   void do_norm_backward(const NormBackwardArgs<Real, S>& a) override { ops_->norm_backward(a); }
+  void do_norms(const NormArgs<Real, S>& a, const NormArgs<Real, S>& b) override {
+    ops_->norm(a, b);
+  }
+  void do_norms_backward(const NormBackwardArgs<Real, S>& a,
+                         const NormBackwardArgs<Real, S>& b) override {
+    ops_->norm_backward(a, b);
+  }
   void do_attention(const AttentionArgs<Real, S>& a) override { ops_->attention(a); }
   void do_attention_backward(const AttentionBackwardArgs<Real, S>& a) override {
     ops_->attention_backward(a);
