@@ -108,7 +108,9 @@ class PetEngine final : public Engine {
   void scale_direct_forces(const std::vector<Prediction<Real, S>>& predictions, double* forces);
   void compute_on_device(std::span<const Structure> structures, const DeviceArrays& arrays);
   void compute_through_host(std::span<const Structure> structures, const DeviceArrays& arrays);
-  void finish_on_device(const DeviceArrays& arrays, const NetworkGradient<S>* gradient);
+  void finish_on_device(const DeviceArrays& arrays,
+                        const std::vector<Prediction<Real, S>>& predictions,
+                        const NetworkGradient<S>* gradient);
   void be_ready(std::span<const Structure> structures, bool has_gradient);
   void check_ahead(std::span<const Structure> structures, const DeviceArrays& arrays,
                    const int* halted) const;

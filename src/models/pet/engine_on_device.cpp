@@ -147,21 +147,22 @@ void PetEngine<Real, S>::compute_on_device(std::span<const Structure> structures
   g_.energies.resize(g_.positions.size);
   g_.forces.resize(g_.positions.size);
   g_.strain_gradient.resize(g_.cells.size);
-  finish_on_device(arrays, gradients ? &gradient : nullptr);
+  finish_on_device(arrays, requested, gradients ? &gradient : nullptr);
   be_ready(structures, gradients);
 }
 
 /// From the network's results to the caller's arrays.
 template <class Real, MemSpace S>
 void PetEngine<Real, S>::finish_on_device(const DeviceArrays& arrays,
+                                          const std::vector<Prediction<Real, S>>& predictions,
                                           const NetworkGradient<S>* gradient) {
   const std::int64_t atoms = g_.positions.size, count = g_.cells.size;
   if (gradient) {
     differentiate(*gradient, view_or(arrays.forces, g_.forces, atoms),
                   view_or(arrays.strain_gradient, g_.strain_gradient, count));
   }
-  if (arrays.direct_forces) scale_direct_forces(requested, arrays.direct_forces);
-  if (requested.front().target->target.kind != TargetKind::energy) return;
+  if (arrays.direct_forces) scale_direct_forces(predictions, arrays.direct_forces);
+  if (predictions.front().target->target.kind != TargetKind::energy) return;
   sum_energies(view_or(arrays.energies, g_.energies, atoms),
                view<double, S>(arrays.energy, arrays.energy ? count : 0));
 }
@@ -252,7 +253,7 @@ void PetEngine<Real, S>::compute_ahead(const DeviceArrays& arrays, int* halted, 
       .seed = targets_.front().target.scale.front(), .d_weight = {}, .d_vector = {}};
   network_.run_again(network_input(), requested, ahead_.has_gradient ? &gradient : nullptr);
   const bool wanted = arrays.forces || arrays.strain_gradient;
-  finish_on_device(arrays, wanted ? &gradient : nullptr);
+  finish_on_device(arrays, requested, wanted ? &gradient : nullptr);
 }
 
 /// For models a part of which only the host computes.

@@ -77,6 +77,7 @@ class LimitedOps final : public Ops<Real, S> {
     ops_->readout_backward(a);
   }
   void do_energies(const EnergiesArgs<S>& a) override { ops_->energies(a); }
+  void do_scale_by_species(const ScaleBySpeciesArgs<S>& a) override { ops_->scale_by_species(a); }
 
   std::unique_ptr<Ops<Real, S>> ops_;
 };
