@@ -20,6 +20,8 @@ enum class Ensemble {
   npt_isotropic,  ///< CSVR and stochastic cell rescaling (Bernetti, Bussi 2020)
   npt_flexible,   ///< the same for all of the cell (Del Tatto, Raiteri, Bernetti, Bussi 2022)
 };
+// Formulas, conserved quantities and what of them is tested: docs/dynamics.md. Constant pressure
+// needs three periodic directions and no atom held.
 
 struct DynamicsOptions {
   Ensemble ensemble = Ensemble::nve;
@@ -53,8 +55,9 @@ struct Observables {
   double time = 0;       ///< fs
   double potential = 0;  ///< eV
   double kinetic = 0;    ///< eV
-  /// eV: of nve potential + kinetic, else also what thermostat and barostat have taken. Constant
-  /// but for the error of the integration.
+  /// eV: of nve potential + kinetic, else also what thermostat and barostat have taken
+  /// (docs/dynamics.md). Constant but for the error of the integration; with direct forces from one
+  /// correction to the next.
   double conserved = 0;
   double temperature = 0;  ///< K, 2 kinetic / (degrees of freedom k)
   double volume = 0;       ///< Angstrom^3; 0 unless periodic in three directions
@@ -92,7 +95,8 @@ class Dynamics {
   std::int64_t steps_done() const;  ///< since the run began, restarts included
   const DynamicsOptions& options() const;
 
-  /// Of a system as it is now. These wait for the device.
+  /// Of a system as it is now. These wait for the device, and evaluate the potential where direct
+  /// forces drive the run and the last correction was in an earlier step.
   Observables observables(std::size_t system = 0) const;
   Structure structure(std::size_t system = 0) const;  ///< velocities and masses are not among it
   std::vector<Vec3> velocities(std::size_t system = 0) const;  ///< [N] Angstrom/fs

@@ -63,6 +63,39 @@ TEST(NormalNumbers, HaveTheMomentsOfANormalDistribution) {
   EXPECT_NEAR(product / count, 0, 5 * std::sqrt(3.0 / count));
 }
 
+/// Mean n, variance 2 n, third central moment 8 n.
+TEST(SumOfSquares, HasTheMomentsOfChiSquare) {
+  const int count = 100'000;
+  for (const int n : {1, 2, 3, 10, 1000}) {
+    double mean = 0, variance = 0, third = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const double away = sum_of_squares(n, 11, i, 0) - n;
+      ASSERT_GE(away, -n);
+      mean += away / count;
+      variance += away * away / count;
+      third += away * away * away / count;
+    }
+    // Within five standard deviations; central moments: 2n, 8n, 12n(n+4), ..., the sixth below
+    // 15 (2n)^3 (1 + 30/n + 200/n^2).
+    const double square = 2.0 * n, fourth = 12.0 * n * (n + 4),
+                 sixth = 15 * square * square * square * (1 + 30.0 / n + 200.0 / n / n);
+    EXPECT_NEAR(mean, 0, 5 * std::sqrt(square / count)) << n;
+    EXPECT_NEAR(variance, square, 5 * std::sqrt((fourth - square * square) / count)) << n;
+    EXPECT_NEAR(third, 8.0 * n, 5 * std::sqrt(sixth / count)) << n;
+  }
+  EXPECT_EQ(sum_of_squares(0, 1, 2, 3), 0);
+  EXPECT_EQ(sum_of_squares(-1, 1, 2, 3), 0);
+}
+
+TEST(SumOfSquares, DependsOnEveryArgument) {
+  const double x = sum_of_squares(7, 1, 2, 3);
+  EXPECT_EQ(sum_of_squares(7, 1, 2, 3), x);
+  for (const double other : {sum_of_squares(8, 1, 2, 3), sum_of_squares(7, 2, 2, 3),
+                             sum_of_squares(7, 1, 3, 3), sum_of_squares(7, 1, 2, 4)}) {
+    EXPECT_NE(other, x);
+  }
+}
+
 TEST(NormalNumbers, DependOnEveryArgument) {
   const auto n = normals(1, 2, 3);
   EXPECT_EQ(normals(1, 2, 3), n);

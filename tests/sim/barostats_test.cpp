@@ -85,7 +85,7 @@ TEST_P(BarostatOf, VolumesAndStressAreExact) {
   const double power = c.zero_momentum && c.atoms > 0 ? n - 1 : n;
   const double mean = exact_mean(c, power, [](double v) { return v; });
   const auto square = [&](double v) { return (v - mean) * (v - mean); };
-  const Averages averages(run, 2000, 150, 100, [&](const Dynamics& d, std::size_t b) {
+  const Averages averages(run, 2000, 100, 100, [&](const Dynamics& d, std::size_t b) {
     const Observables o = d.observables(b);
     std::vector<double> values = {o.volume, square(o.volume), o.kinetic};
     for (std::size_t k = 0; k < 9; ++k) {
@@ -132,7 +132,7 @@ TEST(Barostat, ShapesHaveTheInvariantMeasure) {
   HarmonicCrystal crystal(rest, 0, 40 * unit, kShear * unit);
   const Case c{"soft", Ensemble::npt_flexible, 0, true, 40, 0};
   Dynamics run(crystal, std::vector<Structure>(64, rest), options_of(c));
-  const Averages averages(run, 4000, 200, 100, [&](const Dynamics& d, std::size_t b) {
+  const Averages averages(run, 3000, 150, 100, [&](const Dynamics& d, std::size_t b) {
     const double shape = crystal.shape(d.structure(b).cell);
     return std::vector{shape, (shape - mean) * (shape - mean)};
   });

@@ -135,6 +135,30 @@ TEST(DynamicsRun, SystemsBesideEachOtherRunAsAlone) {
   }
 }
 
+/// A GPU draws the random numbers of a CPU and does the same sums in another order.
+TEST(DynamicsRun, IsThatOfTheCpuOnAGpu) {
+  if (!kOnGpu) GTEST_SKIP() << "this is the CPU";
+  Model model = load();
+  EngineOptions options;
+  options.precision = Precision::fp64;
+  Model on_cpu = Model::load(model_path("trine-mini"), options);
+  const Structure start = reference_structure("fe_bcc2");
+  for (int e = 0; e <= static_cast<int>(Ensemble::npt_flexible); ++e) {
+    const DynamicsOptions run_options{.ensemble = static_cast<Ensemble>(e),
+                                      .pressure = 1,
+                                      .thermostat_time = 10,
+                                      .barostat_time = 50};
+    Dynamics a(model, {start}, run_options), b(on_cpu, {start}, run_options);
+    a.run(20);
+    b.run(20);
+    const std::string name = ensemble_name(run_options.ensemble);
+    expect_close(flat(a.structure().positions), flat(b.structure().positions), 1e-9, name);
+    expect_close(flat(a.structure().cell), flat(b.structure().cell), 1e-9, name);
+    expect_close(flat(a.velocities()), flat(b.velocities()), 1e-9, name);
+    expect_close({a.observables().conserved}, {b.observables().conserved}, 1e-9, name);
+  }
+}
+
 TEST(DynamicsRun, HoldsAtoms) {
   Model model = load();
   Structure start = reference_structure("h2o");
