@@ -140,6 +140,7 @@ TEST(DynamicsRun, IsThatOfTheCpuOnAGpu) {
   if (!kOnGpu) GTEST_SKIP() << "this is the CPU";
   Model model = load();
   EngineOptions options;
+  options.device = "cpu";
   options.precision = Precision::fp64;
   Model on_cpu = Model::load(model_path("trine-mini"), options);
   const Structure start = reference_structure("fe_bcc2");
