@@ -4,7 +4,7 @@
 
 namespace trine::motion {
 
-TRINE_FOR_EACH_ON_HOST(Thermalize)
+TRINE_FOR_EACH_ON_HOST(LangevinMove)
 TRINE_FOR_EACH_ON_HOST(DrawVelocity)
 TRINE_SUM_ON_HOST(FirstAtomVariable)
 

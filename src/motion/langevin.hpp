@@ -3,7 +3,7 @@
 
 #include "motion/launch.hpp"
 #include "motion/random.hpp"
-#include "motion/units.hpp"
+#include "motion/verlet.hpp"
 
 namespace trine::motion {
 
@@ -33,6 +33,9 @@ struct Thermalize {
     a.atom_variables[i * a.atom_values] += a.mass[i] / kAcceleration * (after - before) / 2;
   }
 };
+
+/// From the first kick of a step to its new positions.
+using LangevinMove = Both<KickAndDrift, Both<Thermalize, Drift>>;
 
 /// The first variable of one atom.
 struct FirstAtomVariable {

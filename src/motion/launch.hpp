@@ -18,6 +18,18 @@ namespace trine::motion {
 template <class Work, MemSpace S>
 void for_each(const Queue<S>& queue, std::int64_t count, const Work& work);
 
+/// Two kinds of work for each index, in one go: where no index looks at what another one changes.
+template <class First, class Second>
+struct Both {
+  First first;
+  Second second;
+
+  TRINE_HOST_DEVICE void operator()(std::int64_t i) const {
+    first(i);
+    second(i);
+  }
+};
+
 /// What a sum or a maximum takes from one atom.
 template <int count>
 struct Values {

@@ -6,6 +6,7 @@ namespace trine::motion {
 
 TRINE_FOR_EACH_ON_HOST(Kick)
 TRINE_FOR_EACH_ON_HOST(Drift)
+TRINE_FOR_EACH_ON_HOST(KickAndDrift)
 TRINE_FOR_EACH_ON_HOST(ScaleVelocities)
 TRINE_FOR_EACH_ON_HOST(CountStep)
 TRINE_SUM_ON_HOST(KineticTensor)

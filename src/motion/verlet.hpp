@@ -31,6 +31,8 @@ struct Drift {
   }
 };
 
+using KickAndDrift = Both<Kick, Drift>;
+
 /// v *= factors[system], for one atom.
 struct ScaleVelocities {
   Atoms a;

@@ -17,10 +17,9 @@ Langevin<S>::Langevin(double time_step, double temperature, double relaxation_ti
 template <MemSpace S>
 void Langevin<S>::begin_step(const motion::Queue<S>& queue, const motion::Atoms& atoms) {
   const motion::Drift half_drift{atoms, time_step_ / 2};
-  motion::for_each(queue, atoms.atoms, motion::Kick{atoms, atoms.force, time_step_ / 2});
-  motion::for_each(queue, atoms.atoms, half_drift);
-  motion::for_each(queue, atoms.atoms, motion::Thermalize{atoms, decay_, temperature_});
-  motion::for_each(queue, atoms.atoms, half_drift);
+  motion::for_each(queue, atoms.atoms,
+                   motion::LangevinMove{{{atoms, atoms.force, time_step_ / 2}, half_drift},
+                                        {{atoms, decay_, temperature_}, half_drift}});
 }
 
 template <MemSpace S>

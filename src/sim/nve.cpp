@@ -7,8 +7,8 @@ namespace trine::sim {
 
 template <MemSpace S>
 void Nve<S>::begin_step(const motion::Queue<S>& queue, const motion::Atoms& atoms) {
-  motion::for_each(queue, atoms.atoms, motion::Kick{atoms, atoms.force, time_step_ / 2});
-  motion::for_each(queue, atoms.atoms, motion::Drift{atoms, time_step_});
+  motion::for_each(queue, atoms.atoms,
+                   motion::KickAndDrift{{atoms, atoms.force, time_step_ / 2}, {atoms, time_step_}});
 }
 
 template <MemSpace S>

@@ -9,6 +9,7 @@
 #include "motion/units.hpp"
 #include "motion/verlet.hpp"
 #include "sim/integrator.hpp"
+#include "sim/pace.hpp"
 #include "sim/systems.hpp"
 
 namespace trine::sim {
@@ -123,6 +124,7 @@ class RunOn final : public Run {
   std::unique_ptr<Integrator<S>> integrator_;
   Systems<S> systems_;
   motion::RepeatedStep<S> repeated_;
+  Pace pace_;
   std::int64_t ready_version_ = 0;     ///< of the potential, after its last ordinary call here
   std::int64_t recorded_version_ = 0;  ///< of the potential, 0: nothing has been recorded
   Buffer<double, S> of_systems_;       ///< what sums over atoms are written to
@@ -183,9 +185,11 @@ void RunOn<S>::repeat(std::int64_t steps) {
                       }});
     recorded_version_ = version;
   }
-  repeated_.start(steps);
+  const std::int64_t before = steps_done_;
+  repeated_.start(std::min(steps, pace_.next()));
   const bool has_halted = repeated_.has_halted();
   steps_done_ = systems_.steps_done();
+  pace_.note(steps_done_ - before, has_halted);
   if (!has_halted) return;
   repeated_.clear();
   evaluate();
