@@ -69,9 +69,9 @@ struct AdvanceChain {
     if (!(n > 0)) return;
     double twice = twice_kinetic[b] / (kBoltzmann * chain.temperature);
     constexpr double kOuter = 1.3512071919596578;  // 1 / (2 - 2^(1/3))
-    const double weights[] = {kOuter, 1 - 2 * kOuter, kOuter};
     for (int sub = 0; sub < kSubSteps; ++sub) {
-      for (const double weight : weights) {
+      for (int part = 0; part < 3; ++part) {
+        const double weight = part == 1 ? 1 - 2 * kOuter : kOuter;
         const double time = weight * step / kSubSteps;
         for (int j = chain.length - 1; j >= 0; --j) kick(velocity, j, twice, n, time / 2);
         const double scale = std::exp(-velocity[0] * time);
