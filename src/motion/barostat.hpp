@@ -18,6 +18,7 @@
 #pragma once
 
 #include "motion/launch.hpp"
+#include "motion/matrix3.hpp"
 #include "motion/random.hpp"
 #include "motion/units.hpp"
 
@@ -49,10 +50,9 @@ TRINE_HOST_DEVICE inline CellVariables& cell_variables(const Atoms& a, std::int6
 
 TRINE_HOST_DEVICE inline double volume_of(const Atoms& a, std::int64_t b) {
   const double* h = a.cell + 9 * b;
-  const double determinant = h[0] * (h[4] * h[8] - h[5] * h[7]) -
-                             h[1] * (h[3] * h[8] - h[5] * h[6]) +
-                             h[2] * (h[3] * h[7] - h[4] * h[6]);
-  return determinant < 0 ? -determinant : determinant;
+  const double volume =
+      determinant(Matrix3{{{h[0], h[1], h[2]}, {h[3], h[4], h[5]}, {h[6], h[7], h[8]}}});
+  return volume < 0 ? -volume : volume;
 }
 
 /// Takes a strain's part that changes the shape away, if it has to stay.
@@ -102,32 +102,22 @@ struct BeginStrain {
   }
 };
 
-/// x = exp(sign e) for a symmetric e: its series, which rounding ends for strains below 1.
-TRINE_HOST_DEVICE inline void exponential(const double (&e)[9], double sign, double* x) {
-  constexpr int kTerms = 18;
-  for (int k = 0; k < 9; ++k) x[k] = k % 4 == 0 ? 1 : 0;
-  for (int term = kTerms; term >= 1; --term) {
-    double product[9];
-    for (int r = 0; r < 3; ++r) {
-      for (int c = 0; c < 3; ++c) {
-        product[3 * r + c] = x[3 * r] * e[c] + x[3 * r + 1] * e[3 + c] + x[3 * r + 2] * e[6 + c];
-      }
-    }
-    for (int k = 0; k < 9; ++k) x[k] = (k % 4 == 0 ? 1 : 0) + sign / term * product[k];
-  }
+/// y = m y
+TRINE_HOST_DEVICE inline void transform(const Matrix3& m, double* y) {
+  const double x[] = {y[0], y[1], y[2]};
+  for (int r = 0; r < 3; ++r) y[r] = m.at[r][0] * x[0] + m.at[r][1] * x[1] + m.at[r][2] * x[2];
 }
 
-/// y = m y for a matrix m.
-TRINE_HOST_DEVICE inline void transform(const double* m, double* y) {
-  const double x[] = {y[0], y[1], y[2]};
-  for (int r = 0; r < 3; ++r) y[r] = m[3 * r] * x[0] + m[3 * r + 1] * x[1] + m[3 * r + 2] * x[2];
-}
+/// What a strain multiplies by.
+struct StrainFactors {
+  Matrix3 positions, velocities;
+};
 
 /// Draws the strain of a time step for one system and strains its cell.
 struct StrainCell {
   Atoms a;
   Barostat barostat;
-  double* factors;  ///< (B, 2, 3, 3) out: of positions, of velocities
+  StrainFactors* factors;  ///< [B] out
 
   TRINE_HOST_DEVICE void operator()(std::int64_t b) const {
     CellVariables& v = cell_variables(a, b);
@@ -143,29 +133,30 @@ struct StrainCell {
       strain[k] += v.rate[k] * time;
       v.strain[k] += strain[k];
     }
-    apply(strain, factors + 18 * b, a.cell + 9 * b);
+    apply(strain, factors[b], a.cell + 9 * b);
   }
 
  private:
-  TRINE_HOST_DEVICE static void apply(const double* strain, double* factor, double* cell) {
+  TRINE_HOST_DEVICE static void apply(const double* strain, StrainFactors& factors, double* cell) {
     const double kHalfRoot = 0.70710678118654752;
     const double yz = strain[3] * kHalfRoot, xz = strain[4] * kHalfRoot, xy = strain[5] * kHalfRoot;
-    const double e[9] = {strain[0], xy, xz, xy, strain[1], yz, xz, yz, strain[2]};
-    exponential(e, 1, factor);
-    exponential(e, -1, factor + 9);
-    for (int row = 0; row < 3; ++row) transform(factor, cell + 3 * row);
+    factors.positions =
+        exponential(Matrix3{{{strain[0], xy, xz}, {xy, strain[1], yz}, {xz, yz, strain[2]}}});
+    factors.velocities = exponential(
+        Matrix3{{{-strain[0], -xy, -xz}, {-xy, -strain[1], -yz}, {-xz, -yz, -strain[2]}}});
+    for (int row = 0; row < 3; ++row) transform(factors.positions, cell + 3 * row);
   }
 };
 
 /// Position and velocity of one atom follow the cell.
 struct StrainAtom {
   Atoms a;
-  const double* factors;  ///< as StrainCell gives them
+  const StrainFactors* factors;  ///< [B]
 
   TRINE_HOST_DEVICE void operator()(std::int64_t i) const {
-    const double* const of_system = factors + std::int64_t{18} * a.system[i];
-    transform(of_system, a.position + 3 * i);
-    transform(of_system + 9, a.velocity + 3 * i);
+    const StrainFactors& f = factors[a.system[i]];
+    transform(f.positions, a.position + 3 * i);
+    transform(f.velocities, a.velocity + 3 * i);
   }
 };
 

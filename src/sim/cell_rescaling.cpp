@@ -20,7 +20,7 @@ template <MemSpace S>
 void CellRescaling<S>::prepare(const motion::Atoms& atoms) {
   thermostat_.prepare(atoms);
   kinetic_.resize(6 * atoms.systems);
-  factors_.resize(18 * atoms.systems);
+  factors_.resize(atoms.systems);
 }
 
 template <MemSpace S>

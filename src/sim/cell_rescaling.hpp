@@ -29,8 +29,8 @@ class CellRescaling final : public Integrator<S> {
  private:
   motion::Barostat barostat_;
   VelocityRescaling<S> thermostat_;
-  Buffer<double, S> kinetic_;  ///< (B, 6) m v v^T
-  Buffer<double, S> factors_;  ///< (B, 2, 3, 3) of positions and velocities
+  Buffer<double, S> kinetic_;                 ///< (B, 6) m v v^T
+  Buffer<motion::StrainFactors, S> factors_;  ///< [B]
 };
 
 }  // namespace trine::sim
