@@ -113,14 +113,20 @@ TRINE_HOST_DEVICE inline Matrix3 exponential(const Matrix3& u) {
   return back_from(e, m);
 }
 
-/// dE/du for the deformation exp(u), from the symmetric gradient `g` to a strain of what is already
-/// deformed; u stays symmetric. In the basis of u's eigenvectors the Frechet derivative of exp
-/// leaves g[i][j] sinh(u_i - u_j) / (u_i - u_j).
+/// dE/du, u symmetric, of the deformation exp(u), from the gradient `g` to a strain of what is
+/// already deformed (x' = x (1 + strain)), symmetric or not. In the basis of u's eigenvectors the
+/// Frechet derivative of exp leaves, d = u_i - u_j,
+///   (g_ji (e^d - 1) / d + g_ij (1 - e^-d) / d) / 2.
 TRINE_HOST_DEVICE inline Matrix3 gradient_to_logarithm(const Matrix3& u, const Matrix3& g) {
   const Eigen3 e = eigen_of_symmetric(u);
-  Matrix3 m = product(product(transposed(e.vectors), g), e.vectors);
+  const Matrix3 own = product(product(transposed(e.vectors), g), e.vectors);
+  Matrix3 m{};
   for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) m.at[i][j] *= sinh_ratio(e.values[i] - e.values[j]);
+    for (int j = 0; j < 3; ++j) {
+      const double half = (e.values[i] - e.values[j]) / 2;
+      m.at[i][j] = (own.at[j][i] * exponential(half) + own.at[i][j] * exponential(-half)) / 2 *
+                   sinh_ratio(half);
+    }
   }
   return back_from(e, m);
 }

@@ -87,7 +87,7 @@ struct ForceOnCell {
     for (int k = 0; k < 9; ++k) now.at[k / 3][k % 3] = cell[k];
     const double volume = std::fabs(determinant(now));
     for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < 3; ++j) g.at[i][j] = (strain[3 * i + j] + strain[3 * j + i]) / 2;
+      for (int j = 0; j < 3; ++j) g.at[i][j] = strain[3 * i + j];
       g.at[i][i] += r.pressure * volume;
     }
     if (r.is_isotropic) {

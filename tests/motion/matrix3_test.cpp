@@ -81,24 +81,24 @@ TEST(Matrix3, ExponentialOfAMatrix) {
   for (int k = 0; k < 9; ++k) EXPECT_EQ(one.at[k / 3][k % 3], k % 4 == 0);
 }
 
-/// E(u) = c : exp(2 u), whose gradient to a strain d of what is deformed, exp(u) (1 + d) being
-/// symmetrised, is that of f^T c f: central differences along every symmetric direction.
+/// E(u) = c : exp(u) for a c that is not symmetric: dE of exp(u) -> exp(u) + df is c : df, and a
+/// strain d of rows of vectors makes df = d^T f. Central differences along every symmetric
+/// direction.
 TEST(Matrix3, GradientToTheLogarithmIsTheDerivative) {
   std::mt19937 random(3);
-  const Matrix3 c = random_symmetric(random, 1);
+  std::uniform_real_distribution<double> number(-1, 1);
+  Matrix3 c{};
+  for (int k = 0; k < 9; ++k) c.at[k / 3][k % 3] = number(random);
   const auto energy = [&](const Matrix3& u) {
-    const Matrix3 f = exponential(u), m = product(f, f);
+    const Matrix3 f = exponential(u);
     double sum = 0;
-    for (int k = 0; k < 9; ++k) sum += c.at[k / 3][k % 3] * m.at[k / 3][k % 3];
+    for (int k = 0; k < 9; ++k) sum += c.at[k / 3][k % 3] * f.at[k / 3][k % 3];
     return sum;
   };
   for (int trial = 0; trial < 10; ++trial) {
     const Matrix3 u = random_symmetric(random, 0.5), f = exponential(u);
-    // dE of f -> f (1 + d): c : (f (d + d^T) f) = 2 (f c f) : d.
-    Matrix3 g = product(product(f, c), f);
-    for (auto& row : g.at) {
-      for (double& x : row) x *= 2;
-    }
+    // x = z f^T, so that f -> (1 + d)^T f.
+    const Matrix3 g = product(f, transposed(c));
     const Matrix3 gradient = gradient_to_logarithm(u, g);
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j <= i; ++j) {
