@@ -27,6 +27,10 @@ What to try next:
       what the model holds
   $trine predict $model YOUR.xyz --json result.json
       your own structures; the model knows H C O Cr Mn Fe Co Ni Pt
+  $trine md $model examples/water192.xyz --steps 100 --ensemble nvt-langevin --trajectory build/water192.h5 --every 10
+      molecular dynamics
+  $trine relax $model examples/water192.xyz -o build/water192_relaxed.xyz --fmax 0.5
+      a minimum of the energy
   $trine bench step synthetic:s32 examples/water192.xyz
       speed of a published model size, with random weights
   $trine help predict

@@ -19,12 +19,19 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::array<CommandEntry, 5> kCommands = {{
+constexpr std::array<CommandEntry, 7> kCommands = {{
     {"info", "what a model file holds and what trine can do with it",
      "trine info models/trine-mini.ckpt", make_info},
     {"predict", "energy, forces and stress of every frame of structure files",
      "trine predict models/trine-mini.ckpt examples/water192.xyz -o water_forces.xyz",
      make_predict},
+    {"md", "molecular dynamics, of one structure or of many together",
+     "trine md models/trine-mini.ckpt examples/water192.xyz --steps 20 --ensemble nvt-langevin "
+     "--trajectory water.h5 --every 10 --checkpoint water.run",
+     make_md},
+    {"relax", "structures to a minimum of the energy, many at a time",
+     "trine relax models/trine-mini.ckpt examples/water192.xyz -o relaxed.xyz --fmax 1.5",
+     make_relax},
     {"bench step", "time of one evaluation, beside a baseline",
      "trine bench step synthetic:xs examples/water192.xyz --repeats 3", make_bench_step},
     kBenchGemm,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -63,6 +64,26 @@ void OutputFile::commit() {
     }
   }
   committed_ = true;
+}
+
+void check_outputs(const std::vector<std::pair<std::string, std::string>>& outputs) {
+  for (auto one = outputs.begin(); one != outputs.end(); ++one) {
+    const std::string& name = one->second;
+    if (name.empty()) continue;
+    if (name.ends_with(".gz")) {
+      throw Error(ErrorCode::usage,
+                  fmt::format("cannot write {} (output is not compressed), drop the .gz and "
+                              "compress it afterwards",
+                              name));
+    }
+    const auto other = std::find_if(one + 1, outputs.end(),
+                                    [&](const auto& output) { return output.second == name; });
+    if (other == outputs.end()) continue;
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("{} and {} both write to {} (one would spoil the other), name two files",
+                    one->first, other->first, name == "-" ? "standard output" : name));
+  }
 }
 
 }  // namespace trine::app

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <ostream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace trine::app {
 
@@ -27,5 +29,9 @@ class OutputFile {
   std::ofstream file_;
   bool committed_ = false;
 };
+
+/// Refuses, with `Error(usage)`, two outputs of one name and names of compressed files. Pairs of an
+/// option and the name that it was given, empty if it was not.
+void check_outputs(const std::vector<std::pair<std::string, std::string>>& outputs);
 
 }  // namespace trine::app

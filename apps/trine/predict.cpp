@@ -12,10 +12,12 @@
 
 #include "command.hpp"
 #include "frame_report.hpp"
+#include "frames.hpp"
 #include "model_path.hpp"
 #include "options.hpp"
+#include "output_file.hpp"
 #include "predict_output.hpp"
-#include "suggest.hpp"
+#include "targets.hpp"
 #include "trine/error.hpp"
 #include "trine/model.hpp"
 #include "trine/structure_io.hpp"
@@ -28,51 +30,10 @@ namespace {
 /// memory stays bounded however many frames there are.
 constexpr std::size_t kAtomsPerEvaluation = 2000;
 
-constexpr const char* kDirectForces = "non_conservative_forces";
-constexpr const char* kDirectStress = "non_conservative_stress";
-
-bool has_target(const ModelInfo& info, const std::string& name) {
-  return std::any_of(info.targets.begin(), info.targets.end(), [&](const auto& target) {
-    return target.supported && (target.name == name || target.name.starts_with(name + "/"));
-  });
-}
-
-std::string known_targets(const ModelInfo& info) {
-  std::vector<std::string> names;
-  for (const auto& target : info.targets) names.push_back(target.name);
-  return join(names);
-}
-
-/// The error for a head or an uncertainty that the model does not have.
-[[noreturn]] void refuse_option(const ModelInfo& info, const std::string& option,
-                                const std::string& lacking) {
-  throw Error(ErrorCode::not_supported,
-              fmt::format("{} is not possible with {} (the model has no {}; its targets are "
-                          "{}), leave the option out or use another model",
-                          option, info.path, lacking, known_targets(info)));
-}
-
 bool has_uncertainty(const ModelInfo& info, const std::string& energy) {
   return std::any_of(info.targets.begin(), info.targets.end(), [&](const auto& target) {
     return target.name == energy && target.uncertainty;
   });
-}
-
-/// Throws for frames that cannot be evaluated, before time is spent on those that can.
-void check_frames(const std::vector<Structure>& frames, const ModelInfo& info) {
-  for (const auto& frame : frames) {
-    validate(frame);
-    for (std::size_t i = 0; i < frame.size(); ++i) {
-      if (std::binary_search(info.species.begin(), info.species.end(), frame.species[i])) continue;
-      std::vector<std::string> known;
-      for (const int number : info.species) known.push_back(element_symbol(number));
-      throw Error(
-          ErrorCode::bad_input,
-          fmt::format("{}: atom {} is {}, which {} does not know (it knows {}), use another model",
-                      frame.source, i + 1, element_symbol(frame.species[i]), info.path,
-                      join(known, " ")));
-    }
-  }
 }
 
 /// How many of the first frames to evaluate together.
@@ -96,8 +57,6 @@ class Predict : public Command {
   void run() override;
 
  private:
-  std::vector<Structure> read_frames() const;
-  void check_outputs() const;
   Selection select(const Model& model) const;
   StressHead select_stress(const ModelInfo& info, ForceHead forces) const;
   EvaluateOptions evaluate_options(const ModelInfo& info, const Selection& selection) const;
@@ -130,38 +89,6 @@ void Predict::declare(CLI::App& app) {
       ->check(CLI::IsMember({"conservative", "direct", "none"}));
   app.add_flag("--uncertainty", uncertainty_, "energy uncertainty and ensemble (LLPR models)");
   flags_.declare(app);
-}
-
-std::vector<Structure> Predict::read_frames() const {
-  if (std::count(structures_.begin(), structures_.end(), "-") > 1) {
-    throw Error(ErrorCode::usage,
-                "standard input given twice (it can be read once), name '-' once");
-  }
-  std::vector<Structure> frames;
-  for (const auto& file : structures_) {
-    auto more = read_structures(file);
-    frames.insert(frames.end(), std::make_move_iterator(more.begin()),
-                  std::make_move_iterator(more.end()));
-  }
-  return frames;
-}
-
-void Predict::check_outputs() const {
-  const bool same = !outputs_.extxyz.empty() && outputs_.extxyz == outputs_.json;
-  if (same) {
-    throw Error(ErrorCode::usage,
-                fmt::format("-o and --json both write to {} (one would spoil the other), name "
-                            "two files",
-                            outputs_.json == "-" ? "standard output" : outputs_.json));
-  }
-  for (const auto& name : {outputs_.extxyz, outputs_.json}) {
-    if (!name.ends_with(".gz")) continue;
-    throw Error(
-        ErrorCode::usage,
-        fmt::format(
-            "cannot write {} (output is not compressed), drop the .gz and compress it afterwards",
-            name));
-  }
 }
 
 StressHead Predict::select_stress(const ModelInfo& info, ForceHead forces) const {
@@ -206,9 +133,9 @@ EvaluateOptions Predict::evaluate_options(const ModelInfo& info, const Selection
 
 void Predict::run() {
   const EngineOptions engine = flags_.resolve();
-  check_outputs();
+  check_outputs({{"-o", outputs_.extxyz}, {"--json", outputs_.json}});
   const std::string path = find_model(model_);
-  const std::vector<Structure> frames = read_frames();
+  const std::vector<Structure> frames = read_frames(structures_);
   Model model = Model::load(path, engine);
   const Selection selection = select(model);
   check_frames(frames, model.info());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "model_json.hpp"
 #include "options.hpp"
 
 namespace trine::app {
@@ -18,19 +19,6 @@ constexpr std::size_t kWarningsShown = 5;
 /// Above this a per-atom uncertainty says that the model has hardly seen such an environment
 /// (metatomic's threshold).
 constexpr double kLargeUncertainty = 0.1;  // eV
-
-Json model_json(const Model& model, const Selection& selection) {
-  const ModelInfo& info = model.info();
-  Json entry = {{"path", info.path},
-                {"name", info.name},
-                {"architecture", info.architecture},
-                {"format", info.format},
-                {"energy", model.options().energy},
-                {"forces", name_of(selection.forces)},
-                {"stress", name_of(selection.stress)}};
-  if (!info.path.starts_with("synthetic:")) entry["sha256"] = file_sha256(info.path);
-  return entry;
-}
 
 }  // namespace
 
@@ -49,8 +37,10 @@ PredictOutput::PredictOutput(const OutputNames& names, const Model& model,
 void PredictOutput::begin_json(const Model& model) {
   json_->stream() << fmt::format(
       "{{\"model\": {}, \"device\": \"{}\", \"precision\": {}, \"frames\": [",
-      model_json(model, selection_).dump(), model.options().device,
-      Json(precision_name(model.options())).dump());
+      model_json(model,
+                 {{"forces", name_of(selection_.forces)}, {"stress", name_of(selection_.stress)}})
+          .dump(),
+      model.options().device, Json(precision_name(model.options())).dump());
 }
 
 void PredictOutput::add(const Structure& frame, const Result& result) {

@@ -64,6 +64,8 @@ struct Observables {
   /// eV/Angstrom^3, tension positive, with the atoms' motion; if there is a volume.
   std::optional<Mat3> stress;
   std::optional<double> pressure;  ///< GPa, -trace(stress) / 3
+  /// The same without the atoms' motion, symmetrised: `Result::stress` where the atoms are.
+  std::optional<Mat3> virial_stress;
 };
 
 /// Runs that advance together. Bits of a system do not depend on what runs beside it. Positions are
@@ -98,7 +100,7 @@ class Dynamics {
   /// Of a system as it is now. These wait for the device, and evaluate the potential where direct
   /// forces drive the run and the last correction was in an earlier step.
   Observables observables(std::size_t system = 0) const;
-  Structure structure(std::size_t system = 0) const;  ///< velocities and masses are not among it
+  Structure structure(std::size_t system = 0) const;           ///< velocities are not among it
   std::vector<Vec3> velocities(std::size_t system = 0) const;  ///< [N] Angstrom/fs
   std::vector<Vec3> forces(std::size_t system = 0) const;      ///< [N] eV/Angstrom
 

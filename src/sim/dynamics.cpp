@@ -88,17 +88,18 @@ std::vector<sim::SystemState> begin(std::vector<Structure> start, const Dynamics
   return moving.states();
 }
 
-/// Of atoms that move, tension positive: (dE/dstrain - sum m v v^T) / volume, symmetrised.
-Mat3 stress_of(const sim::SystemState& s, const sim::Sums& sums, double volume) {
+/// Tension positive: dE/dstrain / volume, symmetrised, and that less sum m v v^T / volume.
+void add_stress(Observables& o, const sim::SystemState& s, const sim::Sums& sums) {
   constexpr std::size_t kPlace[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
-  Mat3 stress{};
+  o.virial_stress.emplace();
+  o.stress.emplace();
   for (std::size_t r = 0; r < 3; ++r) {
     for (std::size_t c = 0; c < 3; ++c) {
       const double strain = (s.strain_gradient[r][c] + s.strain_gradient[c][r]) / 2;
-      stress[r][c] = (strain - sums.kinetic[kPlace[r][c]]) / volume;
+      (*o.virial_stress)[r][c] = strain / o.volume;
+      (*o.stress)[r][c] = (strain - sums.kinetic[kPlace[r][c]]) / o.volume;
     }
   }
-  return stress;
 }
 
 Observables observe(const sim::SystemState& s, const sim::Sums& sums, std::int64_t step,
@@ -114,7 +115,7 @@ Observables observe(const sim::SystemState& s, const sim::Sums& sums, std::int64
   const auto& pbc = s.structure.pbc;
   if (!(pbc[0] && pbc[1] && pbc[2])) return o;
   o.volume = cell_volume(s.structure.cell);
-  o.stress = stress_of(s, sums, o.volume);
+  add_stress(o, s, sums);
   const Mat3& t = *o.stress;
   o.pressure = -(t[0][0] + t[1][1] + t[2][2]) / 3 / motion::kGigapascal;
   return o;

@@ -24,12 +24,18 @@ const ExtraColumn* find(const Structure& s, const std::string& name) {
   return found == s.extra_columns.end() ? nullptr : &*found;
 }
 
-std::optional<ExtraColumn> take(Structure& s, const std::string& name, int width) {
+const ExtraColumn* find(const Structure& s, const std::string& name, int width) {
   const ExtraColumn* found = find(s, name);
-  if (!found) return std::nullopt;
-  check(found->width == width, ErrorCode::bad_input,
+  check(!found || found->width == width, ErrorCode::bad_input,
         "{}: column {} has {} numbers per atom (it should have {}), correct it", name_of(s), name,
-        found->width, width);
+        found ? found->width : 0, width);
+  return found;
+}
+
+/// A column that does not stay with the structure, because it changes in a run.
+std::optional<ExtraColumn> take(Structure& s, const std::string& name, int width) {
+  const ExtraColumn* found = find(s, name, width);
+  if (!found) return std::nullopt;
   ExtraColumn column = *found;
   s.extra_columns.erase(s.extra_columns.begin() + (found - s.extra_columns.data()));
   return column;
@@ -53,9 +59,9 @@ std::vector<Vec3> vectors(const Structure& s, const ExtraColumn& column) {
   return all;
 }
 
-std::vector<double> take_masses(Structure& s) {
+std::vector<double> masses_of(const Structure& s) {
   std::vector<double> masses(s.size());
-  const auto column = take(s, "masses", 1);
+  const ExtraColumn* const column = find(s, "masses", 1);
   for (std::size_t i = 0; i < masses.size(); ++i) {
     masses[i] = column ? number(s, *column, i) : atoms::standard_mass(s.species[i]);
     check(column || masses[i] > 0, ErrorCode::bad_input,
@@ -69,9 +75,9 @@ std::vector<double> take_masses(Structure& s) {
   return masses;
 }
 
-std::vector<std::uint8_t> take_moves(Structure& s) {
+std::vector<std::uint8_t> moves_of(const Structure& s) {
   std::vector<std::uint8_t> moves(s.size(), 1);
-  const auto column = take(s, "move_mask", 1);
+  const ExtraColumn* const column = find(s, "move_mask", 1);
   for (std::size_t i = 0; column && i < moves.size(); ++i) {
     const std::string& text = column->tokens[i];
     const bool yes = text == "T" || text == "1", no = text == "F" || text == "0";
@@ -106,8 +112,8 @@ bool has_velocities(const Structure& structure) {
 SystemState system_at_rest(Structure structure) {
   validate(structure);
   SystemState state;
-  state.masses = take_masses(structure);
-  state.moves = take_moves(structure);
+  state.masses = masses_of(structure);
+  state.moves = moves_of(structure);
   state.velocities = take_velocities(structure, state.masses);
   state.forces.resize(structure.size());
   for (std::size_t i = 0; i < structure.size(); ++i) {
@@ -121,7 +127,7 @@ SystemState system_to_relax(Structure structure) {
   validate(structure);
   SystemState state;
   state.masses.assign(structure.size(), 1);
-  state.moves = take_moves(structure);
+  state.moves = moves_of(structure);
   state.velocities.resize(structure.size());
   state.forces.resize(structure.size());
   structure.extra_columns.clear();

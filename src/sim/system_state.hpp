@@ -24,8 +24,8 @@ struct SystemState {
 };
 
 /// A system at rest: masses, held atoms and velocities (if it has any) from the columns that
-/// `Dynamics` names, which are taken out of the structure. Throws `Error(bad_input)` naming the
-/// frame and the atom.
+/// `Dynamics` names; those of velocities and momenta are taken out of the structure. Throws
+/// `Error(bad_input)` naming the frame and the atom.
 SystemState system_at_rest(Structure structure);
 
 /// A system to relax: held atoms from the column `move_mask`, all masses 1, at rest; without the

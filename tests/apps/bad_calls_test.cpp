@@ -14,10 +14,9 @@ const BadCall kBadCalls[] = {
     // The call itself.
     {"", 2, "no command given"},
     {"prdict", 2,
-     "unknown command 'prdict' (commands are help, info, predict, bench step, bench gemm, "
+     "unknown command 'prdict' (commands are help, info, predict, md, relax, bench step, bench "
+     "gemm, "
      "devices; did you mean predict?), see 'trine help'"},
-    {"md models/trine-mini.ckpt h2o.xyz", 2, "unknown command 'md'"},
-    {"relax models/trine-mini.ckpt h2o.xyz", 2, "unknown command 'relax'"},
     {"validate models/trine-mini.ckpt h2o.xyz", 2, "unknown command 'validate'"},
     {"bench", 2, "unknown command 'bench'"},
     {"bench gem", 2, "did you mean bench gemm?"},
