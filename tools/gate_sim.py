@@ -127,9 +127,9 @@ def drift_figures(runner, picoseconds):
         log.unlink(missing_ok=True)
         report = runner.dynamics(name, method, round(length * 2000), "--log", log, "--log-every", 100)
         if report:
-            statistics = report["systems"][0]["statistics"]
-            yield receipt.figure(f"{name}.drift", statistics["drift_slope_mev_per_atom_ps"], "meV/atom/ps", f"{length:g} ps")
-            yield receipt.figure(f"{name}.fluctuation", statistics["drift_fluctuation_mev_per_atom"], "meV/atom", f"{length:g} ps")
+            drift = report["systems"][0]["statistics"]["drift"]
+            yield receipt.figure(f"{name}.drift", drift["slope_mev_per_atom_ps"], "meV/atom/ps", f"{length:g} ps")
+            yield receipt.figure(f"{name}.fluctuation", drift["fluctuation_mev_per_atom"], "meV/atom", f"{length:g} ps")
 
 
 def slab_figures(runner):
@@ -140,7 +140,7 @@ def slab_figures(runner):
         for seed, frame in zip(SEEDS, report["frames"] if report else ()):
             name = f"relax.cantor539.{method}.seed{seed}"
             steps = frame["steps"] if frame["status"] == "converged" else None
-            yield receipt.figure(f"{name}.steps", steps, "steps", f"{frame['status']}, fmax {frame['fmax']:.2g} eV/A, {frame['energy']:.6f} eV")
+            yield receipt.figure(f"{name}.steps", steps, "steps", f"{frame['status']}, fmax {frame['fmax_ev_per_a']:.2g} eV/A, {frame['energy_ev']:.6f} eV")
 
 
 def batch_figures(runner):
