@@ -14,7 +14,7 @@ namespace {
 using sim::RelaxingState;
 
 /// Large batches fill a GPU; a CPU is as fast with what fits its caches.
-constexpr std::int64_t kAtomsOnGpu = 10'000, kAtomsOnCpu = 200;
+constexpr std::int64_t kAtomsOnGpu = 20'000, kAtomsOnCpu = 200;
 /// A batch is put together anew, which costs a round trip of all its numbers, when this part of it
 /// has nothing left to do.
 constexpr std::int64_t kIdlePart = 8;
