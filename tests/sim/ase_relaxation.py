@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
 """Relaxes 20 frames with trine and with ASE's optimisers on the same energies, and compares the minima.
 
-    ase_relaxation.py SERVER MODEL FRAMES.xyz
+    ase_relaxation.py SERVER MODEL FRAMES.xyz [MINIMA.json]
 
 SERVER is relaxation_server.cpp. A frame's key `cell` (fixed, isotropic, full) says what may move, `optimizer` with
-what. Frames are crystals or have atoms that are held: PET lets molecules turn, which takes hundreds of steps. Exits with status 77 where there is no ASE with scipy.
+what. With MINIMA.json ASE's results are written there, which relaxation_minima_test.cpp compares trine with where
+there is no ASE. Exits with status 77 where there is no ASE with scipy.
 """
+import json
+import os
 import struct
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads for 3 x 3 matrices wait for each other
 
 try:
+    import ase
     import numpy as np
     from ase.calculators.calculator import Calculator, all_changes
     from ase.filters import FrechetCellFilter
@@ -83,42 +90,67 @@ def relax_by_ase(atoms, server, optimizer, cell):
         target = FrechetCellFilter(atoms, hydrostatic_strain=cell == "isotropic", scalar_pressure=PRESSURE * GIGAPASCAL)
     run = OPTIMIZERS[optimizer][1](target, logfile=None)
     converged = run.run(fmax=FMAX, steps=2000)
-    return converged, run.nsteps
+    # Where the curvature along a step was not positive, ASE's L-BFGS goes uphill for a while, and trine's does not.
+    is_convex = optimizer != "lbfgs" or min(run.state.rho) > 0
+    return converged, run.nsteps, is_convex
 
 
 def compare(frame, number, server):
-    """Problems of one frame."""
+    """Problems of one frame, and ASE's result."""
     optimizer, cell = frame.info["optimizer"], frame.info["cell"]
     ours = server.ask(frame, OPTIMIZERS[optimizer][0], CELLS[cell])
     theirs = frame.copy()
-    converged, steps = relax_by_ase(theirs, server, optimizer, cell)
+    converged, steps, is_convex = relax_by_ase(theirs, server, optimizer, cell)
     name = f"frame {number} ({frame.get_chemical_formula()}, {optimizer}, cell {cell})"
+    minimum = {"steps": steps, "is_convex": bool(is_convex), "energy": theirs.get_potential_energy(),
+               "cell": theirs.cell.tolist(), "positions": theirs.positions.tolist()}
     if ours["status"] != 0 or not converged:
-        return [f"{name}: not converged (trine: status {ours['status']} after {ours['steps']}, ASE: {steps} steps)"]
+        states = f"trine: status {ours['status']} after {ours['steps']}, ASE: {steps} steps"
+        return [f"{name}: not converged ({states})"], minimum
     moved = theirs.positions
     if not frame.constraints:  # sums of forces are zero but for roundings: the crystal may have drifted
         moved = moved - (moved - ours["positions"]).mean(axis=0)
-    energy = abs(theirs.get_potential_energy() - ours["energy"])
+    energy = abs(minimum["energy"] - ours["energy"])
     place = np.linalg.norm(moved - ours["positions"], axis=1).max()
-    edge = np.abs(theirs.cell.cellpar()[:3] - np.linalg.norm(ours["cell"], axis=1)).max()
-    print(f"{name}: {ours['steps']} and {steps} steps, {energy:.1e} eV, {place:.1e} A, cell {edge:.1e} A", flush=True)
+    edge = np.linalg.norm(theirs.cell.array - ours["cell"], axis=1).max()
+    print(f"{name}: {ours['steps']} and {steps} steps, {energy:.1e} eV, {place:.1e} A, cell {edge:.1e} A"
+          f"{'' if is_convex else ', not convex'}", flush=True)
     good = energy <= 1e-4 and place <= 1e-3 and edge <= 1e-3
     # FIRE and L-BFGS are the same algorithms there, step by step.
-    same = optimizer == "fire2" or cell != "fixed" or abs(steps - ours["steps"]) <= 1
-    return ([] if good else [f"{name}: not the same minimum"]) + ([] if same else [f"{name}: not as many steps"])
+    is_same_algorithm = optimizer != "fire2" and is_convex
+    same = not is_same_algorithm or abs(steps - ours["steps"]) <= 1
+    problems = ([] if good else [f"{name}: not the same minimum"]) + ([] if same else [f"{name}: not as many steps"])
+    return problems, minimum
+
+
+def write(path, minima):
+    about = {"ase": ase.__version__, "numpy": np.__version__, "scipy": scipy.__version__, "fmax": FMAX,
+             "pressure": PRESSURE}
+    with open(path, "w", encoding="ascii") as file:
+        lines = ",\n".join(json.dumps(m) for m in minima)
+        file.write(f'{{"about": {json.dumps(about)}, "minima": [\n{lines}\n]}}\n')
 
 
 def main():
-    program, model, path = sys.argv[1:]
-    server = Server(program, model)
+    program, model, path = sys.argv[1:4]
+    servers = [Server(program, model) for _ in range(2)]
     frames = read(path, ":")
     start = time.time()
-    problems = [p for k, frame in enumerate(frames) for p in compare(frame, k + 1, server)]
-    print(f"{len(frames)} frames, {server.evaluations} requests, {time.time() - start:.0f} s")
+
+    def compare_half(half):
+        return {k: compare(frames[k], k + 1, servers[half]) for k in range(half, len(frames), 2)}
+
+    with ThreadPoolExecutor(2) as pool:
+        found = {k: result for half in pool.map(compare_half, (0, 1)) for k, result in half.items()}
+    compared = [found[k] for k in range(len(frames))]
+    problems = [p for its_problems, _ in compared for p in its_problems]
+    print(f"{len(frames)} frames, {sum(s.evaluations for s in servers)} requests, {time.time() - start:.0f} s")
     for problem in problems:
         print(problem)
     if len(frames) != 20:
         problems.append("20 frames are wanted")
+    if len(sys.argv) > 4:
+        write(sys.argv[4], [minimum for _, minimum in compared])
     return 1 if problems else 0
 
 
