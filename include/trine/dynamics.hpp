@@ -42,8 +42,8 @@ struct DynamicsOptions {
   /// step, and every k steps what conservative forces differ by, as a kick of k time steps
   /// (reversible multiple time stepping, Tuckerman, Berne, Martyna 1992).
   int correction_every = 0;
-  /// Limits of a run that makes sense, looked at every `check_every` steps, between which the host
-  /// does not wait for a GPU.
+  /// Limits of a run that makes sense, looked at every `check_every` steps. In between, the host
+  /// waits for a GPU only about where a neighbour list has to be renewed.
   double max_temperature = 20'000;  ///< K
   double min_distance = 0.3;        ///< Angstrom
   int check_every = 100;
