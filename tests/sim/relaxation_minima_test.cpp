@@ -1,5 +1,6 @@
 // Relaxations end in the minima, and after the number of steps, that ASE found with the same
 // energies: the numbers that ase_relaxation.py has stored.
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -47,10 +48,15 @@ double distance(const Vec3& a, const Vec3& b, const Vec3& shift = {}) {
   return std::hypot(a[0] - b[0] - shift[0], a[1] - b[1] - shift[1], a[2] - b[2] - shift[2]);
 }
 
+bool holds_atoms(const Structure& s) {
+  return std::any_of(s.extra_columns.begin(), s.extra_columns.end(),
+                     [](const ExtraColumn& column) { return column.name == "move_mask"; });
+}
+
 /// A crystal of which no atom is held may drift by roundings of its forces: its mean displacement.
 Vec3 drift(const Structure& s, const std::vector<Vec3>& minimum) {
   Vec3 mean{};
-  if (!s.extra_columns.empty()) return mean;
+  if (holds_atoms(s)) return mean;
   for (std::size_t i = 0; i < s.size(); ++i) {
     for (std::size_t c = 0; c < 3; ++c) {
       mean[c] += (s.positions[i][c] - minimum[i][c]) / static_cast<double>(s.size());
