@@ -170,7 +170,7 @@ test -f "$TRINE_REFERENCE/models/solver.ckpt" && test -d "$TRINE_TEST_DATA/struc
         """What a sanitizer started would run beside the benchmark."""
         self.put_sanitizer(slow=True)
         self.put_programs(report(), [case("Small")])
-        _, _, _, tests = self.run_gate("--sanitizer-seconds", "1")
+        _, _, _, tests = self.run_gate("--sanitizer-seconds", "4")
         self.assertIn("not done within", tests["sanitizer.memcheck.cuda_gemm_bits_test"]["reason"])
         child = int((self.folder / "bin" / "compute-sanitizer.memcheck").read_text())
         status = pathlib.Path(f"/proc/{child}/status")
