@@ -1,4 +1,4 @@
-#include "trine/structure.hpp"
+#include "atoms/structure_name.hpp"
 
 #include <cmath>
 
@@ -10,6 +10,10 @@ namespace trine {
 
 double cell_volume(const Mat3& cell) {
   return std::abs(atoms::determinant(cell));
+}
+
+std::string atoms::structure_name(const Structure& structure, std::size_t index) {
+  return structure.source.empty() ? fmt::format("structure {}", index + 1) : structure.source;
 }
 
 void validate(const Structure& structure) {

@@ -34,14 +34,6 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// What makes a device the calling thread's.
-struct Use {
-  CurrentDevice device;
-  StreamOfCopies copies;
-
-  Use(int number, cudaStream_t stream) : device(number), copies(stream) {}
-};
-
 template <class Real>
 class OpsImpl final : public Ops<Real, kDevice> {
  public:
@@ -72,7 +64,7 @@ class OpsImpl final : public Ops<Real, kDevice> {
   }
   std::int64_t count_of_frees() const override { return cuda::count_of_frees(); }
 
-  std::shared_ptr<void> use() override { return std::make_shared<Use>(device_, stream_); }
+  std::shared_ptr<void> use() override { return std::make_shared<DeviceInUse>(device_, stream_); }
 
   void wait() override { check_cuda(cudaStreamSynchronize(stream_), "wait for the device"); }
 

@@ -5,25 +5,26 @@
 
 namespace trine::motion {
 
-/// A force of one atom, and 1.
+/// The force of one atom.
 struct DirectForce {
-  static constexpr int kCount = 4;
+  static constexpr int kCount = 3;
   Atoms a;
 
   TRINE_HOST_DEVICE Values<kCount> operator()(std::int64_t i) const {
     const double* f = a.direct_force + 3 * i;
-    return {{f[0], f[1], f[2], 1}};
+    return {{f[0], f[1], f[2]}};
   }
 };
 
-/// f -= sum / number of its system, for one atom.
+/// f -= sum / number of atoms of its system, for one atom.
 struct SubtractMeanForce {
   Atoms a;
-  const double* sums;  ///< (B, 4) of DirectForce
+  const double* sums;  ///< (B, 3) of DirectForce
 
   TRINE_HOST_DEVICE void operator()(std::int64_t i) const {
-    const double* sum = sums + std::int64_t{4} * a.system[i];
-    for (int c = 0; c < 3; ++c) a.direct_force[3 * i + c] -= sum[c] / sum[3];
+    const std::int64_t b = a.system[i];
+    const auto count = static_cast<double>(a.first[b + 1] - a.first[b]);
+    for (int c = 0; c < 3; ++c) a.direct_force[3 * i + c] -= sums[3 * b + c] / count;
   }
 };
 

@@ -17,7 +17,6 @@ class Queue<MemSpace::host> {
   explicit Queue(int /*gpu*/) {}
   std::shared_ptr<void> use() const { return nullptr; }
   void* stream() const { return nullptr; }
-  void wait() const {}
   const int* gate() const { return gate_; }
   void set_gate(const int* gate) { gate_ = gate; }
 
@@ -38,7 +37,6 @@ class Queue<MemSpace::device> {
   /// work, until the result is gone.
   [[nodiscard]] std::shared_ptr<void> use() const;
   void* stream() const { return stream_; }  ///< a cudaStream_t
-  void wait() const;
   /// A number on the device: while it is not zero, work does nothing. Null: there is none. The same
   /// holds for the host's queue.
   const int* gate() const { return gate_; }

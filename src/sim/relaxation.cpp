@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "atoms/structure_name.hpp"
 #include "base/check.hpp"
 #include "sim/relaxing_systems.hpp"
 
@@ -35,10 +36,6 @@ void check_options(const RelaxationCallbacks& callbacks, const RelaxationOptions
 
 bool is_periodic(const Structure& s) {
   return s.pbc[0] && s.pbc[1] && s.pbc[2];
-}
-
-std::string name_of(const Structure& s, std::size_t index) {
-  return s.source.empty() ? fmt::format("structure {}", index + 1) : s.source;
 }
 
 Mat3 stress_of(const Mat3& strain_gradient, const Mat3& cell) {
@@ -223,7 +220,7 @@ std::optional<RelaxingState> Relaxation<S>::accept(Member& member) {
     check(options_.cell == CellMotion::fixed || is_periodic(member.structure), ErrorCode::bad_input,
           "{}: there is no cell to relax (that needs periodicity in three directions), keep the "
           "cell fixed",
-          name_of(member.structure, member.index));
+          atoms::structure_name(member.structure, member.index));
     return sim::begin_relaxing(sim::system_to_relax(member.structure));
   } catch (const Error& e) {
     member.error = e.what();
@@ -284,7 +281,8 @@ void Relaxation<S>::judge(Member& member, const Found& found) const {
     member.error = fmt::format(
         "{}: step {} has an energy of {} eV and a largest force of {} eV/A (both must be finite), "
         "begin with another structure",
-        name_of(member.structure, member.index), member.steps, found.energy, found.fmax);
+        atoms::structure_name(member.structure, member.index), member.steps, found.energy,
+        found.fmax);
   } else if (found.fmax < options_.fmax) {
     member.status = RelaxationStatus::converged;
   } else if (member.steps == options_.max_steps) {

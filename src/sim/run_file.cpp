@@ -3,15 +3,14 @@
 #include "sim/run_file.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
+#include "base/data_file.hpp"
 #include "base/open_file.hpp"
 #include "base/sha256.hpp"
 #include "sim/numbers.hpp"
@@ -116,34 +115,6 @@ std::string bytes_of(const RunFile& file) {
   return bytes + hash.hex();
 }
 
-[[noreturn]] void refuse_writing(const std::string& path) {
-  fail(ErrorCode::bad_input, "{} cannot be written ({}), free some space or name another file",
-       path, std::strerror(errno));
-}
-
-/// Writes, and waits until the disk has it.
-void write_through(const std::string& path, const std::string& bytes) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) refuse_writing(path);
-  std::size_t done = 0;
-  bool good = true;
-  while (good && done < bytes.size()) {
-    const auto count = write(file, bytes.data() + done, bytes.size() - done);
-    if (count >= 0) {
-      done += static_cast<std::size_t>(count);
-    } else {
-      good = errno == EINTR;
-    }
-  }
-  good = good && fsync(file) == 0;
-  const int error = errno;
-  close(file);
-  if (good) return;
-  unlink(path.c_str());
-  errno = error;
-  refuse_writing(path);
-}
-
 RunFile parse(const std::string& bytes) {
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data() + kMagic.size(), sizeof length);
@@ -178,15 +149,11 @@ bool is_whole(const std::string& bytes) {
 }  // namespace
 
 void write_run(const std::string& path, const RunFile& file) {
-  const std::string part = path + ".part";
-  write_through(part, bytes_of(file));
-  if (std::rename(part.c_str(), path.c_str()) != 0) refuse_writing(path);
-  const auto slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int handle = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (handle < 0) return;  // the file is there; only a power failure could still undo its name
-  fsync(handle);
-  close(handle);
+  Replacement replacement(path);
+  DataFile(replacement.part(), O_WRONLY | O_CREAT | O_TRUNC).append(bytes_of(file));
+  sync_to_disk(replacement.part());
+  replacement.finish();
+  sync_to_disk(path);
 }
 
 RunFile read_run(const std::string& path) {

@@ -76,7 +76,7 @@ class Systems {
   /// All that changes, one array after the other: positions, velocities, forces, cells, energies,
   /// strain gradients, variables of systems and of atoms, direct forces.
   Buffer<double, S> numbers_, remembered_;
-  Buffer<double, S> force_sums_;  ///< (B, 4) of direct forces
+  Buffer<double, S> force_sums_;  ///< (B, 3) of direct forces
   motion::Atoms atoms_;
 };
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trajectory/data_file.hpp"
+#include "base/data_file.hpp"
 
 namespace trine::trajectory {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/check.hpp"
-#include "trajectory/data_file.hpp"
+#include "base/data_file.hpp"
 #include "trajectory/frame_queue.hpp"
 #include "trajectory/h5md_sink.hpp"
 #include "trajectory/xyz_sink.hpp"

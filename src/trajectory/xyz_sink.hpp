@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "trajectory/data_file.hpp"
+#include "base/data_file.hpp"
 #include "trajectory/frame_sink.hpp"
 
 namespace trine::trajectory {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "cuda/gemm/device.hpp"
+
 namespace trine::cuda {
 
 /// How often this process has freed device memory. As long as it stays the same, addresses that
@@ -22,6 +24,14 @@ class StreamOfCopies {
 
  private:
   cudaStream_t before_;
+};
+
+/// Makes a device the calling thread's, and a stream the one that its copies are part of.
+struct DeviceInUse {
+  CurrentDevice device;
+  StreamOfCopies copies;
+
+  DeviceInUse(int number, cudaStream_t stream) : device(number), copies(stream) {}
 };
 
 }  // namespace trine::cuda

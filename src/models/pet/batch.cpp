@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "atoms/structure_name.hpp"
 #include "base/check.hpp"
 
 namespace trine::pet {
@@ -24,7 +25,7 @@ std::int32_t species_index(const ModelData& model, const Structure& s, std::size
        "{}: atom {} is {}, which this model does not know (it knows {}); use a model trained on "
        "that "
        "element",
-       structure_name(s, index), atom + 1, element_symbol(z), fmt::join(known, " "));
+       atoms::structure_name(s, index), atom + 1, element_symbol(z), fmt::join(known, " "));
 }
 
 /// Row of an embedding table for a value that has to be an integer in [low, high].
@@ -54,7 +55,7 @@ std::vector<double> condition(const ModelData& model, const ConditioningWeights&
                               const Structure& s, std::size_t index) {
   const auto& c = model.config;
   const auto width = static_cast<std::size_t>(c.d_node);
-  const std::string where = structure_name(s, index);
+  const std::string where = atoms::structure_name(s, index);
   const auto charge =
       integer_in("charge", s.charge.value_or(0), -c.max_charge, c.max_charge, where);
   const auto spin = integer_in("spin_multiplicity", s.spin_multiplicity.value_or(1), 1,
@@ -77,10 +78,6 @@ Mat3 periodic_rows(const Structure& s) {
 }
 
 }  // namespace
-
-std::string structure_name(const Structure& structure, std::size_t index) {
-  return structure.source.empty() ? fmt::format("structure {}", index + 1) : structure.source;
-}
 
 HostBatch make_batch(const ModelData& model, const ConditioningWeights& conditioning,
                      std::span<const Structure> structures) {

@@ -29,7 +29,4 @@ struct HostBatch {
 HostBatch make_batch(const ModelData& model, const ConditioningWeights& conditioning,
                      std::span<const Structure> structures);
 
-/// "water.xyz, frame 3" or "structure 3": how messages call a structure.
-std::string structure_name(const Structure& structure, std::size_t index);
-
 }  // namespace trine::pet

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "atoms/structure_name.hpp"
 #include "base/check.hpp"
 #include "models/pet/zbl.hpp"
 #include "tensor/for_each_device.hpp"
@@ -227,7 +228,7 @@ void PetEngine<Real, S>::refuse_coincident_atoms(const HostBatch& batch,
        "{}: atoms {} and {} are at the same place ({:.1e} A apart, periodic images included), "
        "remove "
        "one of them",
-       structure_name(structures[b], b), i - first + 1, j - first + 1, closest.distance);
+       atoms::structure_name(structures[b], b), i - first + 1, j - first + 1, closest.distance);
 }
 
 /// From structures to edges, in an evaluation that began at `start`.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "atoms/structure_name.hpp"
 #include "base/check.hpp"
 #include "models/pet/engine.hpp"
 #include "tensor/for_each_device.hpp"
@@ -34,7 +35,7 @@ void check_finite(const Result& r, const Structure& s, std::size_t index) {
         ErrorCode::bad_input,
         "{}: energy or force of atom {} is not finite (are atoms on top of each other?), check the "
         "structure",
-        structure_name(s, index), i + 1);
+        atoms::structure_name(s, index), i + 1);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace trine::trajectory {
+namespace trine {
 
 /// Throws `Error(bad_input)`: `path` cannot be written, for the reason `error` (an errno).
 [[noreturn]] void cannot_write(const std::string& path, int error);
@@ -56,4 +56,4 @@ class Replacement {
   bool finished_ = false;
 };
 
-}  // namespace trine::trajectory
+}  // namespace trine

@@ -1,4 +1,4 @@
-#include "trajectory/data_file.hpp"
+#include "base/data_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 
 #include "base/check.hpp"
 
-namespace trine::trajectory {
+namespace trine {
 
 namespace fs = std::filesystem;
 
@@ -104,4 +104,4 @@ void Replacement::finish() {
   finished_ = true;
 }
 
-}  // namespace trine::trajectory
+}  // namespace trine
