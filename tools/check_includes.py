@@ -28,10 +28,11 @@ MAY_INCLUDE = {
     "src/motion": {"trine", "base", "tensor", "motion"},
     "src/sim": {"trine", "base", "tensor", "atoms", "motion", "sim"},
     "src/trajectory": {"trine", "base", "atoms", "trajectory"},
+    "src/validate": {"trine", "base", "atoms", "validate"},
     "apps": {"trine", "."},
     "bench": {"trine", "base", "tensor", "ops", "atoms", "backend.hpp", "."},
     "examples": {"trine", "."},
-    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "motion", "sim", "trajectory", "backend.hpp", "apps", "."},
+    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "motion", "sim", "trajectory", "validate", "backend.hpp", "apps", "."},
 }
 
 # Headers of other libraries (regular expression) -> folders that may include them.

@@ -231,6 +231,7 @@ class Model final : public Potential {
   void clear_profile();
 
  private:
+  friend class Checkpoint;  // which makes them
   struct Impl;
   explicit Model(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
