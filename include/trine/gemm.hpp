@@ -149,9 +149,9 @@ class GemmContext {
                   std::int64_t k, const float* bias = nullptr,
                   GemmActivation activation = GemmActivation::none);
 
-  /// Bytes of workspace that any call with up to `m` rows may need. Calls do without unless x has
-  /// rows that do not start at multiples of 16 bytes, or the method is fp32 and something follows
-  /// the product.
+  /// Bytes of workspace that any call with `m` rows may need. Calls do without unless x has rows
+  /// that do not start at multiples of 16 bytes, or the method is fp32 and something follows the
+  /// product; with it, products of few rows and a long inner dimension may be faster.
   std::size_t workspace_bytes(const GemmWeight& weight, std::int64_t m) const;
 
   /// Does this context have products of `method` with planes? If not, calls with planes are an

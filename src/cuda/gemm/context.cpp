@@ -140,7 +140,8 @@ GemmWeight GemmContext::pack(GemmMethod method, const float* w, std::int64_t ldw
 std::size_t GemmContext::workspace_bytes(const GemmWeight& weight, std::int64_t m) const {
   const auto& w = *weight.impl_;
   const std::int64_t row = std::max(round_up(w.k, 4), round_up(w.n, 8));
-  return static_cast<std::size_t>(std::max<std::int64_t>(m, 0) * row) * sizeof(float);
+  const auto copy = static_cast<std::size_t>(std::max<std::int64_t>(m, 0) * row) * sizeof(float);
+  return std::max(copy, impl_->splitting_bytes(w, m));
 }
 
 std::int64_t GemmContext::first_bad_row() {

@@ -40,7 +40,15 @@ struct GemmContext::Impl {
   void check_planes(GemmMethod method, std::int64_t m, const GemmPlanes& planes, std::int64_t cols,
                     const char* what) const;
 
+  /// What `split_beforehand` needs for products of m rows; 0 where it does nothing.
+  std::size_t splitting_bytes(const cuda::PackedWeight& weight, std::int64_t m) const;
+
  private:
+  /// x in planes in the workspace, if there is one and a product with these is faster: with few
+  /// rows and a long inner dimension, where every block would split the same rows.
+  GemmPlanes split_beforehand(const cuda::PackedWeight& weight, cuda::Direction direction,
+                              const Operand& x, std::int64_t m, cuda::EpilogueKind kind,
+                              void* workspace) const;
   void run_plain(const cuda::PackedWeight& weight, cuda::Direction direction, const float* x,
                  std::int64_t ldx, std::int64_t m, cuda::EpilogueKind kind,
                  const cuda::EpilogueArgs& args, void* workspace);

@@ -1,7 +1,8 @@
 // y = x w^T on Hopper with x in planes (operand.hpp): wgmma with both operands in shared memory.
 //
 // Like kernel_sm90.cuh, without the splitting: one warp feeds, two warpgroups take turns at the
-// Tensor Cores and promote. A stage has a slice of x, its exponents, and the same slice of w.
+// Tensor Cores and promote, or one does it for a tile of its own (kernel_sm90_planes_small.cuh). A
+// stage has a slice of x, its exponents, and the same slice of w.
 #pragma once
 
 #include "cuda/gemm/epilogue_planes.cuh"
@@ -10,28 +11,30 @@
 namespace trine::cuda::sm90 {
 
 /// Names as in Shape and Config (pipeline_sm90.cuh, kernel_sm90.cuh); kWBytes is of a slice.
-template <class SchemeT, int kColumnsT, bool kSideBySideT, int kResidentT = 0>
+/// kWorkers: warpgroups that compute.
+template <class SchemeT, int kColumnsT, bool kSideBySideT, int kResidentT = 0, int kWorkersT = 2>
 struct PlanesConfig {
   using S = SchemeT;
   static constexpr int kColumns = kColumnsT;
   static constexpr bool kSideBySide = kSideBySideT;
   static constexpr int kResident = kResidentT;
-  static constexpr int kRows = kSideBySide ? 64 : 128;
-  static constexpr int kTileColumns = kSideBySide ? 2 * kColumns : kColumns;
+  static constexpr int kWorkers = kWorkersT;
+  static constexpr int kRows = kSideBySide ? 64 : 64 * kWorkers;
+  static constexpr int kTileColumns = kSideBySide ? kWorkers * kColumns : kColumns;
   static constexpr int kOutBlocks = kTileColumns / kBlock;
   static constexpr int kRowBlocks = kRows / kBlock;
   static constexpr int kColumnBlocks = kColumns / kBlock;
   static constexpr int kSlices = S::kElementBytes / 2;  ///< of a chunk
   static constexpr int kSteps = 4;                      ///< of 32 bytes along a slice
-  static constexpr int kReleases = 8;
+  static constexpr int kReleases = 4 * kWorkers;
   static constexpr std::uint32_t kXBytes = kRowBlocks * S::kWords * kBlockBytes;
   static constexpr std::uint32_t kWBytes = kOutBlocks * S::kWords * kBlockBytes;
   static constexpr std::uint32_t kResidentBytes = kResident * kSlices * kWBytes;
   static constexpr std::uint32_t kStageBytes = kXBytes + (kResident ? 0 : kWBytes);
   static constexpr int kBoxes = 2;  ///< of a warp
-  static constexpr std::uint32_t kBoxesBytes = 8 * kBoxes * kBoxBytes;
+  static constexpr std::uint32_t kBoxesBytes = 4 * kWorkers * kBoxes * kBoxBytes;
   static constexpr int kStages =
-      at_most((kSharedMost - kBoxesBytes - kResidentBytes) / (kStageBytes + kRows), 4);
+      at_most((kSharedMost - kBoxesBytes - kResidentBytes) / (kStageBytes + kRows), 8 / kWorkers);
   /// Boxes of results, then the exponents of each stage.
   static constexpr std::uint32_t kStagingBytes = kBoxesBytes + kStages * kRows;
   static constexpr std::uint32_t kSharedBytes =
@@ -97,6 +100,49 @@ __device__ void feed_planes(Ring<T> ring, const SplitOperand& x, const Product& 
   }
 }
 
+/// What undoes the scales of the thread's two rows, the warpgroup's rows beginning at `first_row`
+/// of the stage. One lane reads for its warp, the one that also says that the stage has been read:
+/// compute-sanitizer follows that.
+template <class T>
+__device__ __forceinline__ void load_plane_scales(const Ring<T>& ring, int first_row,
+                                                  float (&scale)[2]) {
+  const int warp = static_cast<int>(threadIdx.x) / 32 % 4,
+            lane = static_cast<int>(threadIdx.x) % 32;
+  std::uint32_t of[4];  // exponents of the warp's 16 rows
+  load_shared_words_if(lane == 0,
+                       exponents_of(ring) + static_cast<std::uint32_t>(first_row + 16 * warp), of);
+#pragma unroll
+  for (std::uint32_t& word : of) word = __shfl_sync(~0u, word, 0);
+  const bool upper = lane >= 16;
+  const auto place = static_cast<std::uint32_t>(0x4440 | lane / 4 % 4);
+  scale[0] = scale_down(__byte_perm(upper ? of[1] : of[0], 0, place));
+  scale[1] = scale_down(__byte_perm(upper ? of[3] : of[2], 0, place));
+}
+
+/// Starts all products of a slice, in two groups of wgmma. `x`, `w`: this warpgroup's rows and
+/// columns.
+template <class T, bool kTransposed>
+__device__ __forceinline__ void start_plane_products(float (&d)[T::kColumns / 2], std::uint32_t x,
+                                                     std::uint32_t w) {
+  // In units of 16 bytes, as descriptors count.
+  constexpr std::uint32_t step = (kTransposed ? 16 * 128 : 32) / 16;
+  constexpr std::uint32_t w_word = T::kOutBlocks * kBlockBytes / 16, x_word = kBlockBytes / 16;
+  constexpr int kAll = T::S::kProducts * T::kSteps;
+  const std::uint64_t w_start = tile_descriptor<kTransposed>(w);
+  const std::uint64_t x_start = tile_descriptor<false>(x);
+  wgmma_fence();
+#pragma unroll
+  for (int i = 0; i < kAll; ++i) {
+    constexpr auto product = &T::S::product;
+    const WordPair pair = product(i / T::kSteps);
+    const int s = i % T::kSteps;
+    wgmma_shared<T::S::kWord, T::kColumns, kTransposed>(
+        d, x_start + pair.x * x_word + s * 2, w_start + pair.w * w_word + s * step, i > 0);
+    if (i == kAll - 1 - kAll / 3) wgmma_commit();
+  }
+  wgmma_commit();
+}
+
 /// A computing warpgroup.
 template <class T, bool kTransposed>
 struct PlanesConsumer {
@@ -134,7 +180,7 @@ struct PlanesConsumer {
   __device__ __forceinline__ void step(int slice, int ratio_at) {
     ring.wait_full();
     float scale[2];
-    load_scales(scale);
+    load_plane_scales(ring, first_row, scale);
     float ratio[T::kColumnBlocks];
 #pragma unroll
     for (int j = 0; j < T::kColumnBlocks; ++j) {
@@ -143,8 +189,10 @@ struct PlanesConsumer {
     float d[T::kColumns / 2];
     pin(d);
     take_turn(group);
-    start(d, (T::kResident ? ring.resident() + slice * T::kWBytes : ring.w()) +
-                 first_column / kBlock * kBlockBytes);
+    const std::uint32_t w = T::kResident ? ring.resident() + slice * T::kWBytes : ring.w();
+    start_plane_products<T, kTransposed>(d,
+                                         ring.x() + first_row / kBlock * T::S::kWords * kBlockBytes,
+                                         w + first_column / kBlock * kBlockBytes);
     wgmma_wait<1>();
     give_turn(1 - group);
     wgmma_wait<0>();
@@ -152,44 +200,6 @@ struct PlanesConsumer {
     ring.release();
     ring.advance();
     promote<T>(sum, d, scale, ratio);
-  }
-
-  /// What undoes the scales of the thread's two rows. One lane reads for its warp, the one that
-  /// also says that the stage has been read: compute-sanitizer follows that.
-  __device__ __forceinline__ void load_scales(float (&scale)[2]) const {
-    const int warp = static_cast<int>(threadIdx.x) / 32 % 4,
-              lane = static_cast<int>(threadIdx.x) % 32;
-    std::uint32_t of[4];  // exponents of the warp's 16 rows
-    load_shared_words_if(
-        lane == 0, exponents_of(ring) + static_cast<std::uint32_t>(first_row + 16 * warp), of);
-#pragma unroll
-    for (std::uint32_t& word : of) word = __shfl_sync(~0u, word, 0);
-    const bool upper = lane >= 16;
-    const auto place = static_cast<std::uint32_t>(0x4440 | lane / 4 % 4);
-    scale[0] = scale_down(__byte_perm(upper ? of[1] : of[0], 0, place));
-    scale[1] = scale_down(__byte_perm(upper ? of[3] : of[2], 0, place));
-  }
-
-  /// Starts all products of a slice. `w`: this warpgroup's columns.
-  __device__ __forceinline__ void start(float (&d)[T::kColumns / 2], std::uint32_t w) const {
-    // In units of 16 bytes, as descriptors count.
-    constexpr std::uint32_t step = (kTransposed ? 16 * 128 : 32) / 16;
-    constexpr std::uint32_t w_word = T::kOutBlocks * kBlockBytes / 16, x_word = kBlockBytes / 16;
-    constexpr int kAll = T::S::kProducts * T::kSteps;
-    const std::uint64_t w_start = tile_descriptor<kTransposed>(w);
-    const std::uint64_t x_start = tile_descriptor<false>(
-        ring.x() + static_cast<std::uint32_t>(first_row / kBlock) * T::S::kWords * kBlockBytes);
-    wgmma_fence();
-#pragma unroll
-    for (int i = 0; i < kAll; ++i) {
-      constexpr auto product = &T::S::product;
-      const WordPair pair = product(i / T::kSteps);
-      const int s = i % T::kSteps;
-      wgmma_shared<T::S::kWord, T::kColumns, kTransposed>(
-          d, x_start + pair.x * x_word + s * 2, w_start + pair.w * w_word + s * step, i > 0);
-      if (i == kAll - 1 - kAll / 3) wgmma_commit();
-    }
-    wgmma_commit();
   }
 };
 

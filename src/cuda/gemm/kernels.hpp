@@ -55,8 +55,9 @@ struct Kernel {
   int held_chunks = 0;      ///< the only number of chunks that will do; 0: any
   int most_out_blocks = 0;  ///< 0: any number
   int blocks_per_multiprocessor = 1;
-  int cluster = 1;   ///< blocks that work on a tile together
-  int box_rows = 0;  ///< rows of x that the copy engine takes at once (Hopper)
+  int cluster = 1;        ///< blocks that work on a tile together
+  int box_rows = 0;       ///< rows of x that the copy engine takes at once (Hopper)
+  bool is_split = false;  ///< x comes in planes, and the tile is `small`
 };
 
 using KernelsByTile = std::array<Kernel, kTileKinds>;

@@ -20,7 +20,8 @@ struct TileCost {
 /// The last one counts a chunk for each 64 columns.
 constexpr std::array<TileCost, kTileKinds> kCost = {
     {{1.25, 1.2}, {1.2, 1.15}, {2.25, 2.7}, {0.78, 1.8}, {0.52, 0.9}, {0.37, 2.2}, {0.6, 2.2}}};
-constexpr double kStart = 2.7;  ///< of a kernel
+constexpr TileCost kSplitSmall = {0.46, 1.5};  ///< of `small` with x in planes
+constexpr double kStart = 2.7;                 ///< of a kernel
 
 /// Rows of y that a warp of a Hopper kernel stores at a time.
 constexpr int kStagedRows = 16;
@@ -53,7 +54,8 @@ double estimate(const KernelsByTile& kernels, std::size_t kind, std::int64_t m,
   }
   const auto rounds = static_cast<double>(ceil_divide(tiles, at_once(kernel, multiprocessors)));
   const int chunks = w.chunks * (kernel.columns == 0 ? w.out_blocks : 1);
-  return kStart + rounds * (chunks * kCost[kind].chunk + kCost[kind].once);
+  const TileCost& cost = kernel.is_split ? kSplitSmall : kCost[kind];
+  return kStart + rounds * (chunks * cost.chunk + cost.once);
 }
 
 /// The tiles of a product and the blocks, or clusters of blocks, that walk over them.
@@ -113,6 +115,10 @@ TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const Packe
     if (time < best.microseconds) best = {static_cast<TileKind>(i), time};
   }
   return best;
+}
+
+double splitting_time(std::int64_t m, const PackedOperand& w) {
+  return 1.9 + 1.35e-6 * static_cast<double>(m) * kBlock * w.chunks;
 }
 
 std::int64_t rows_at_once(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,

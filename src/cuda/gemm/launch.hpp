@@ -18,6 +18,9 @@ struct TileChoice {
 TileChoice choose_tile(const KernelsByTile& kernels, std::int64_t m, const PackedOperand& w,
                        int multiprocessors);
 
+/// Estimated microseconds of the pass that brings x into planes.
+double splitting_time(std::int64_t m, const PackedOperand& w);
+
 /// Can the kernel compute products with this weight?
 bool fits(const Kernel& kernel, const PackedOperand& w);
 

@@ -14,6 +14,8 @@ using namespace cuda;
 
 /// Rows that one launch takes: coordinates of the copy engine have 32 bits.
 constexpr std::int64_t kRowsPerLaunch = std::int64_t{1} << 30;
+/// Beyond so many rows, or with a shorter inner dimension, nothing is split beforehand.
+constexpr std::int64_t kFewRows = 512, kManyChunks = 32;
 
 bool is_aligned(const void* p) {
   return reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
@@ -102,6 +104,35 @@ void cuda::need_rows(const float* data, std::int64_t stride, std::int64_t column
       name, columns, stride);
 }
 
+std::size_t GemmContext::Impl::splitting_bytes(const PackedWeight& weight, std::int64_t m) const {
+  const std::int64_t columns = std::max(weight.k, weight.n);
+  if (m <= 0 || m > kFewRows || columns < kManyChunks * kBlock) return 0;
+  if (!planes_support(weight.method).supported) return 0;
+  return cuda::planes_bytes(describe_planes(weight.method, m, {nullptr, columns}));
+}
+
+GemmPlanes GemmContext::Impl::split_beforehand(const PackedWeight& weight, Direction direction,
+                                               const Operand& x, std::int64_t m, EpilogueKind kind,
+                                               void* workspace) const {
+  const bool forward = direction == Direction::forward;
+  const PackedOperand& w = forward ? weight.forward : weight.backward;
+  if (!workspace || w.chunks < kManyChunks || splitting_bytes(weight, m) == 0) return {};
+  const KernelsByTile direct = find_kernels(weight.method, family, direction, kind),
+                      split = find_planes_kernels(weight.method, {true, false}, direction, kind);
+  const double later = choose_tile(split, m, w, multiprocessors).microseconds;
+  if (splitting_time(m, w) + later > choose_tile(direct, m, w, multiprocessors).microseconds) {
+    return {};
+  }
+  const GemmPlanes planes{workspace, forward ? weight.k : weight.n};
+  const bool gated = !forward && weight.swiglu();
+  const std::int64_t part = gated ? planes.cols / 2 : 4;
+  split_rows(weight.method,
+             {x.x, x.ldx, m, static_cast<int>(planes.cols), gated,
+              is_aligned(x.x) && x.ldx % 4 == 0 && part % 4 == 0},
+             describe_planes(weight.method, m, planes), multiprocessors, stream);
+  return planes;
+}
+
 void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, const Operand& x,
                             std::int64_t m, EpilogueKind kind, EpilogueArgs args, void* workspace) {
   if (m == 0) return;
@@ -111,6 +142,10 @@ void GemmContext::Impl::run(const PackedWeight& weight, Direction direction, con
     args.m = m;
     args.gain = 1;
     return run_plain(weight, direction, x.x, x.ldx, m, kind, args, workspace);
+  }
+  if (!x.planes.data && !args.planes.words) {
+    const GemmPlanes planes = split_beforehand(weight, direction, x, m, kind, workspace);
+    if (planes.data) return run(weight, direction, {nullptr, 0, planes}, m, kind, args, nullptr);
   }
   const bool forward = direction == Direction::forward;
   const bool halves = !forward && weight.swiglu();

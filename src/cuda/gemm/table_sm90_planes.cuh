@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "cuda/gemm/kernel_sm90.cuh"
-#include "cuda/gemm/kernel_sm90_planes.cuh"
+#include "cuda/gemm/kernel_sm90_planes_small.cuh"
 #include "cuda/gemm/kernels.hpp"
 
 namespace trine::cuda::sm90 {
@@ -29,8 +29,21 @@ Kernel planes_kernel() {
   return kernel;
 }
 
+template <class S, class Epilogue, bool kTransposed>
+Kernel small_planes_kernel() {
+  using T = SmallPlanesConfig<S>;
+  return {
+      .function = reinterpret_cast<const void*>(&gemm_sm90_planes_small<T, Epilogue, kTransposed>),
+      .rows = T::kRows,
+      .columns = T::kTileColumns,
+      .threads = kSmallThreads,
+      .shared_bytes = T::kSharedBytes,
+      .box_rows = T::kRows,
+      .is_split = true};
+}
+
 /// Planes of a gated y need 128 packed columns in one warpgroup: no `low`. Of `broad` and teams
-/// there are none.
+/// there are none; `small` is for planes in alone.
 template <class S, bool kIn, bool kOut, class Base, bool kTransposed>
 KernelsByTile planes_kernels_with() {
   using Epilogue = std::conditional_t<kOut, ToPlanes<S, Base>, Base>;
@@ -45,6 +58,7 @@ KernelsByTile planes_kernels_with() {
   if constexpr (!kOut || !std::is_same_v<Base, SwigluEpilogue>) {
     set(TileKind::low, planes_kernel<S, kIn, 64, true, 0, Epilogue, kTransposed>());
   }
+  if constexpr (kIn && !kOut) set(TileKind::small, small_planes_kernel<S, Epilogue, kTransposed>());
   return all;
 }
 

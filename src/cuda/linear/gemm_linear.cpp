@@ -94,10 +94,18 @@ class GemmLinears final : public LinearBackend<float> {
     return {rows_.data(), count, columns, aligned_columns<float>(columns)};
   }
 
-  /// Rows that the workspace is enough for.
+  /// Rows of which a copy fits into the workspace. Of many rows at a time, because fewer may need
+  /// more: they are split beforehand.
   std::int64_t workspace_rows(const GemmLinear& w) const {
-    const auto one = static_cast<std::int64_t>(context_.workspace_bytes(w.weight, 1));
-    return rows_in<std::byte>(kWorkspaceBytes, one);
+    constexpr std::int64_t kMany = 4096;
+    const auto bytes = static_cast<std::int64_t>(context_.workspace_bytes(w.weight, kMany));
+    return rows_in<std::byte>(kWorkspaceBytes, bytes / kMany);
+  }
+
+  /// The workspace, if it is enough for `rows` rows.
+  void* workspace(const GemmLinear& w, std::int64_t rows) const {
+    const bool fits = context_.workspace_bytes(w.weight, rows) <= std::size_t{kWorkspaceBytes};
+    return fits ? workspace_.data() : nullptr;
   }
 
   /// With residual[0] alone.
@@ -115,7 +123,7 @@ class GemmLinears final : public LinearBackend<float> {
                                   .ld_residual = a.residual[0].stride,
                                   .y = a.y.data,
                                   .ldy = a.y.stride,
-                                  .workspace = workspace_.data()});
+                                  .workspace = workspace(w, a.x.rows)});
     });
   }
 
@@ -136,7 +144,7 @@ class GemmLinears final : public LinearBackend<float> {
                                    .add = a.write == Write::add,
                                    .dx = a.dx.data,
                                    .ldx = a.dx.stride,
-                                   .workspace = workspace_.data()});
+                                   .workspace = workspace(w, a.x.rows)});
     });
   }
 
