@@ -43,7 +43,9 @@ inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 struct SinglePointOptions {
   int permutations = 10;   ///< of the atoms, which change the order of summation; 0: no spread
   std::uint64_t seed = 1;  ///< of the permutations
-  int timings = 20;        ///< evaluations, of which `seconds` is the median
+  /// Evaluations, of which `seconds` is the median, after two that do not count; fewer where they
+  /// take more than a second in all, on a CPU down to the one that gives the errors. 0: no times.
+  int timings = 20;
 };
 
 /// Errors of one arithmetic against fp64.
@@ -58,8 +60,8 @@ struct PointErrors {
   double force_signed_mean = kNotMeasured;
   double stress_rms = kNotMeasured;  ///< eV/Angstrom^3, of the 6 components; if there is a stress
   double stress_ratio = kNotMeasured;
-  /// Standard deviations over the permutations: of the energy, eV/atom, and of the forces (root of
-  /// the mean variance of a component), eV/Angstrom.
+  /// Standard deviations over the permutations and the structure as it is: of the energy, eV/atom,
+  /// and of the forces (root of the mean variance of a component), eV/Angstrom.
   double energy_spread = kNotMeasured, force_spread = kNotMeasured;
   double seconds = kNotMeasured;  ///< an evaluation with forces
   double speedup = kNotMeasured;  ///< over fp32
