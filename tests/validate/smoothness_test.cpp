@@ -117,6 +117,29 @@ TEST(Smoothness, OfABond) {
   EXPECT_EQ(bf16.residual_ratio, bf16.residual_rms / fp32.residual_rms);
 }
 
+/// More atoms than are evaluated together, most of them alone.
+TEST(Smoothness, PointsInSeveralBatches) {
+  Structure s = test::water_drop(3);
+  for (int k = 1; k <= 800; ++k) {
+    s.species.push_back(1);
+    s.positions.push_back({30.0 * (k % 10), 30.0 * (k / 10 % 10), 30.0 * (k / 100)});
+  }
+  const Path path = pull_path(s, {1}, s.positions[0], {0, 0, 1}, {0.9, 0.95, 1});
+  const Bench bench = test::mini_bench();
+  const EnergyCurve curve = measure_smoothness(bench, path, {}).curves.at(0);
+  EngineOptions options = bench.engine;
+  options.precision = Precision::fp64;
+  Model model = bench.checkpoint->load(options);
+  std::vector<double> force;
+  for (const Structure& point : path.points) {
+    const Result r = model.evaluate(point);
+    EXPECT_EQ(curve.energy.at(force.size()), r.energy);
+    force.push_back(r.forces[1][2]);
+  }
+  const double mismatch = std::abs((curve.energy[2] - curve.energy[0]) / 0.1 + force[1]);
+  EXPECT_NEAR(curve.force_mismatch, mismatch, 1e-6 * mismatch);
+}
+
 TEST(Smoothness, WhatCannotBeDoneIsARow) {
   const Smoothness s = measure_smoothness(test::mini_bench(), bond(3), {test::impossible()});
   ASSERT_EQ(s.curves.size(), 2U);
