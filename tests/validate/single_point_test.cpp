@@ -111,21 +111,23 @@ TEST(SinglePoint, Times) {
 }
 
 TEST(SinglePoint, WhatCannotBeDoneIsARow) {
-  auto tried = arithmetics({"fp32"});
-  tried.insert(tried.begin(), test::impossible());
+  auto tried = arithmetics({"fp32", "bf16"});
+  tried.insert(tried.begin() + 1, test::impossible());
   std::vector<std::string> heard;
   Bench bench = test::mini_bench();
   bench.progress = [&](const std::string& words) { heard.push_back(words); };
-  const auto rows =
-      measure_single_point(bench, test::water_drop(3), tried, {.permutations = 1}).errors;
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].arithmetic, "impossible");
-  EXPECT_NE(rows[0].failure.find("no.such.layer"), std::string::npos) << rows[0].failure;
-  EXPECT_TRUE(std::isnan(rows[0].force_rms));
-  EXPECT_EQ(rows[1].failure, "");
-  EXPECT_EQ(rows[1].force_ratio, 1);
-  EXPECT_EQ(heard, (std::vector<std::string>{"single point: fp64", "single point: impossible",
-                                             "single point: fp32"}));
+  const auto rows = measure_single_point(bench, test::water_drop(3), tried, {0, 1, 0}).errors;
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].failure, "");
+  EXPECT_EQ(rows[0].force_ratio, 1);
+  EXPECT_EQ(rows[1].arithmetic, "impossible");
+  EXPECT_NE(rows[1].failure.find("no.such.layer"), std::string::npos) << rows[1].failure;
+  EXPECT_TRUE(std::isnan(rows[1].force_rms));
+  EXPECT_TRUE(std::isnan(rows[1].force_ratio));
+  EXPECT_EQ(rows[2].failure, "");
+  EXPECT_GT(rows[2].force_ratio, 10);
+  EXPECT_EQ(heard, (std::vector<std::string>{"single point: fp64", "single point: fp32",
+                                             "single point: impossible", "single point: bf16"}));
 }
 
 TEST(SinglePoint, RatiosNeedFp32) {
