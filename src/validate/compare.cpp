@@ -1,8 +1,9 @@
 #include "validate/compare.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <vector>
 
 namespace trine::validation {
@@ -13,10 +14,18 @@ std::array<double, 6> components(const Mat3& m) {
   return {m[0][0], m[1][1], m[2][2], m[1][2], m[0][2], m[0][1]};
 }
 
+bool same(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+bool same(const Vec3& a, const Vec3& b) {
+  return same(a[0], b[0]) && same(a[1], b[1]) && same(a[2], b[2]);
+}
+
 template <class T>
-bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+bool same(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const T& x, const T& y) { return same(x, y); });
 }
 
 }  // namespace
@@ -68,9 +77,9 @@ Difference difference(const Result& tested, const Result& right) {
 }
 
 bool same_bits(const Result& a, const Result& b) {
-  return std::memcmp(&a.energy, &b.energy, sizeof a.energy) == 0 &&
-         same_bytes(a.energies, b.energies) && same_bytes(a.forces, b.forces) &&
-         std::memcmp(&a.strain_gradient, &b.strain_gradient, sizeof a.strain_gradient) == 0;
+  const Mat3 &m = a.strain_gradient, &n = b.strain_gradient;
+  return same(a.energy, b.energy) && same(a.energies, b.energies) && same(a.forces, b.forces) &&
+         same(m[0], n[0]) && same(m[1], n[1]) && same(m[2], n[2]);
 }
 
 }  // namespace trine::validation
