@@ -43,7 +43,9 @@ inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 struct SinglePointOptions {
   int permutations = 10;   ///< of the atoms, which change the order of summation; 0: no spread
   std::uint64_t seed = 1;  ///< of the permutations
-  int timings = 20;        ///< evaluations, of which `seconds` is the median
+  /// Evaluations, of which `seconds` is the median, after two that do not count; fewer where they
+  /// take more than a second in all, on a CPU down to the one that gives the errors. 0: no times.
+  int timings = 20;
 };
 
 /// Errors of one arithmetic against fp64.
@@ -58,8 +60,8 @@ struct PointErrors {
   double force_signed_mean = kNotMeasured;
   double stress_rms = kNotMeasured;  ///< eV/Angstrom^3, of the 6 components; if there is a stress
   double stress_ratio = kNotMeasured;
-  /// Standard deviations over the permutations: of the energy, eV/atom, and of the forces (root of
-  /// the mean variance of a component), eV/Angstrom.
+  /// Standard deviations over the permutations and the structure as it is: of the energy, eV/atom,
+  /// and of the forces (root of the mean variance of a component), eV/Angstrom.
   double energy_spread = kNotMeasured, force_spread = kNotMeasured;
   double seconds = kNotMeasured;  ///< an evaluation with forces
   double speedup = kNotMeasured;  ///< over fp32
@@ -87,12 +89,15 @@ struct Path {
 
 /// `atoms` (from 0) moved rigidly along `direction`, so that the first of them is at `distances`
 /// (Angstrom, ascending) from where it would touch `origin`: its position becomes
-/// origin + distance * direction / |direction|, the others keep theirs relative to it.
+/// origin + distance * direction / |direction|, the others keep theirs relative to it. Throws
+/// `Error(bad_input)` for atoms that are not there and for numbers that make no path.
 Path pull_path(const Structure& structure, const std::vector<std::int64_t>& atoms,
                const Vec3& origin, const Vec3& direction, const std::vector<double>& distances);
 
 /// One atom moved so that a neighbour crosses its adaptive cutoff half way, `points` steps of
-/// `step` Angstrom. The pair is the one that needs the shortest way, found in fp64.
+/// `step` Angstrom; the coordinate is the distance of the two. The pair is the one that is closest
+/// to its cutoff in fp64, of those whose moved atom is among the first 500. Throws
+/// `Error(bad_input)` where no atom comes to a cutoff within 1 Angstrom.
 Path cutoff_path(const Bench& bench, const Structure& structure, int points = 60,
                  double step = 0.005);
 
@@ -207,8 +212,9 @@ struct InvarianceRow {
   /// PET is not exactly invariant under rotation: of fp64 this is the model's own spread; of the
   /// others, what they add to it: deviation from the rotated structure in fp64.
   Deviation rotation;
-  bool repeats_equal = false;  ///< 20 evaluations, bit for bit
-  bool batch_equal = false;    ///< alone and third of five, bit for bit
+  /// 20 evaluations, bit for bit; fewer, but at least 3, where they would take over 2 seconds.
+  bool repeats_equal = false;
+  bool batch_equal = false;  ///< alone and third of five, bit for bit
 };
 
 struct Invariance {
