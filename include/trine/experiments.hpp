@@ -3,6 +3,7 @@
 // Every experiment takes the arithmetics to be measured, gives a row for each of them in that
 // order, and puts fp64, the reference, where it says. fp32, with which ratios are formed, should be
 // among them. What an arithmetic cannot do is a row whose `failure` says why; the others go on.
+// `not_available` is set where that was an `Error(not_supported)`: of this build, device or model.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +50,7 @@ struct SinglePointOptions {
 /// Errors of one arithmetic against fp64.
 struct PointErrors {
   std::string arithmetic, failure;
+  bool not_available = false;
   double energy = kNotMeasured;       ///< eV/atom, signed
   double force_rms = kNotMeasured;    ///< eV/Angstrom, of the 3N components
   double force_max = kNotMeasured;    ///< eV/Angstrom, of the 3N components, absolute
@@ -99,6 +101,7 @@ Path cutoff_path(const Bench& bench, const Structure& structure, int points = 60
 /// The energy along a path in one arithmetic.
 struct EnergyCurve {
   std::string arithmetic, failure;
+  bool not_available = false;
   std::vector<double> energy;  ///< [points] eV
   /// meV: from a cubic smoothing spline of the fp64 curve whose parameter is that of generalised
   /// cross-validation, after the mean difference has been taken away.
@@ -137,6 +140,7 @@ struct DriftOptions {
 /// Total energy in NVE.
 struct DriftRun {
   std::string arithmetic, failure;
+  bool not_available = false;
   std::vector<double> time;           ///< ps; at most 600 samples are kept, evenly
   std::vector<double> drift;          ///< meV/atom, against the start
   double slope = kNotMeasured;        ///< meV/atom/ps, least squares over all samples
@@ -175,6 +179,7 @@ struct RelaxationReplica {
 
 struct RelaxationRun {
   std::string arithmetic, failure;
+  bool not_available = false;
   std::vector<RelaxationReplica> replicas;
   double seconds_per_step = kNotMeasured;  ///< of one replica
   /// Not converged, and the smallest fmax of the last quarter of the steps is not below half of
@@ -201,6 +206,7 @@ struct Deviation {
 
 struct InvarianceRow {
   std::string arithmetic, failure;
+  bool not_available = false;
   Deviation translation;  ///< by a vector that is no lattice vector
   Deviation permutation;
   Deviation supercell;  ///< twice the cell along its shortest periodic vector; if there is one
@@ -212,6 +218,7 @@ struct InvarianceRow {
 };
 
 struct Invariance {
+  double force_rms = kNotMeasured;  ///< eV/Angstrom, of the components in fp64
   std::vector<InvarianceRow> rows;  ///< fp64 first
 };
 
