@@ -275,6 +275,18 @@ TEST(Judge, RelaxationsConvergeWhereThoseOfFp32Do) {
   EXPECT_EQ(verdict.reasons.at(0), "relax: replica 2: atoms at the same place");
 }
 
+TEST(Judge, RatioOfTwoChangesThatAreNoneSaysNothing) {
+  const auto translation = [](double fp32, double tested) {
+    return [=](Certificate& c) {
+      c.invariance->rows[1].translation.force_rms = fp32;
+      tested_row(c).translation.force_rms = tested;
+    };
+  };
+  expect_pass("both exact", translation(1e-15, 0.9e-9));
+  expect_pass("of fp32 not at all", translation(0, 0.9e-9));
+  expect_fail("invariance", "translation", translation(0, 1.1e-9));
+}
+
 TEST(Judge, BitsAreAPromise) {
   expect_fail("invariance", "repeats", [](Certificate& c) { tested_row(c).repeats_equal = false; });
   expect_fail("invariance", "batch", [](Certificate& c) { tested_row(c).batch_equal = false; });
@@ -299,13 +311,23 @@ TEST(Judge, WhatFp64OrFp32DoesWrongHitsEverybody) {
     }
     expect_pass("PET is not invariant under rotation", fp64(&InvarianceRow::rotation, value, 0.1));
   }
-  expect_pass("baseline", [](Certificate& c) { c.single_point->force_rms = 1e-3; });
-  expect_all_fail("single-point", "fp32's own error 1e-06 eV/A",
-                  [](Certificate& c) { c.single_point->force_rms = 0.9e-3; });
+  expect_pass("baseline", [](Certificate& c) {
+    c.single_point->force_rms = 1e-3;
+    c.limits.exact = 1e-8;
+  });
+  expect_all_fail("single-point", "fp32's own error 1e-06 eV/A", [](Certificate& c) {
+    c.single_point->force_rms = 0.9e-3;
+    c.limits.exact = 1e-8;
+  });
   expect_all_fail("single-point", "not a number", [](Certificate& c) {
     c.limits.force_error.reset();
     c.single_point->errors[0].force_rms = kNotMeasured;
   });
+  Certificate alone = good();
+  alone.single_point.reset();
+  EXPECT_EQ(judged(alone)[0].standing, Standing::pass);
+  alone.invariance->force_rms = 1e-4;
+  EXPECT_EQ(judged(alone)[0].standing, Standing::fail);
   expect_all_fail("relax", "not done, atom 3 alone", [](Certificate& c) {
     c.relaxation.reset();
     c.not_done.emplace_back(Experiment::relaxation, "atom 3 alone");
