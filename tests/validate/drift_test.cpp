@@ -1,5 +1,6 @@
 // Energy drift of small runs: what is sampled, where runs begin, and what becomes of those that
 // stop.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,12 +16,13 @@ namespace {
 
 using testing::expect_error;
 
-const Checkpoint& checkpoint() {
-  static const Checkpoint small = Checkpoint::read(model_path("solver"));
-  return small;
+/// Random weights, which are quick.
+const Checkpoint& small() {
+  static const Checkpoint solver = Checkpoint::read(model_path("solver"));
+  return solver;
 }
 
-Bench bench(const Checkpoint& model = checkpoint()) {
+Bench bench(const Checkpoint& model = small()) {
   Bench bench{&model, {}, {}};
   bench.engine.device = "cpu";
   bench.engine.threads = 1;
@@ -53,7 +55,7 @@ TEST(Drift, IsTheEnergyOfARun) {
   ASSERT_EQ(run.time.size(), 11);
   ASSERT_EQ(run.drift.size(), 11);
 
-  Model model = checkpoint().load(bench().engine);
+  Model model = small().load(bench().engine);
   Dynamics dynamics(model, {water}, {.time_step = 0.5, .temperature = 300, .seed = 1});
   const double start = dynamics.observables().conserved;
   double temperature = 0;
@@ -95,6 +97,32 @@ TEST(Drift, AllBeginInOneEquilibratedState) {
   options.equilibration = 0;
   const Drift cold = measure_drift(bench(), water, arithmetics({"fp32"}), options);
   EXPECT_NE(cold.runs.at(1).drift, drift.runs[1].drift) << "it begins elsewhere";
+}
+
+TEST(Drift, GoesOnFromWhatTheThermostatLeft) {
+  DriftOptions options = short_run();
+  options.equilibration = 0.005;
+  options.picoseconds = 0.004;
+  options.seed = 5;
+  const Structure water = reference_structure("h2o");
+  const Drift drift = measure_drift(bench(), water, arithmetics({"fp32"}), options);
+
+  Model model = small().load(bench().engine);
+  Dynamics thermostat(model, {water},
+                      {.ensemble = Ensemble::nvt_csvr, .time_step = 0.5, .seed = 5});
+  thermostat.run(10);
+  Structure start = thermostat.structure();
+  ExtraColumn& column = start.extra_columns.emplace_back();
+  column = {"velocities", 'R', 3, {}};
+  for (const Vec3& velocity : thermostat.velocities()) {
+    for (const double v : velocity) column.tokens.push_back(fmt::format("{}", v));
+  }
+  Dynamics dynamics(model, {start}, {.time_step = 0.5});
+  const double energy = dynamics.observables().conserved;
+  dynamics.run(8);
+  const DriftRun& run = drift.runs.at(0);
+  ASSERT_EQ(run.drift.size(), 3) << run.failure;
+  EXPECT_DOUBLE_EQ(run.drift.back(), (dynamics.observables().conserved - energy) * 1e3 / 3);
 }
 
 TEST(Drift, KeepsWhatWasSampledUntilARunStops) {
