@@ -26,9 +26,10 @@ struct Limits {
   /// ...or, if that is larger, this, meV/atom/ps: slopes below it are no drift.
   std::optional<double> drift;
   std::optional<double> steps_ratio;       ///< mean steps of the relaxations over fp32's
-  std::optional<double> invariance_ratio;  ///< deviations over those of fp32
+  std::optional<double> invariance_ratio;  ///< rms deviations of forces over those of fp32
   /// Of fp64 and fp32 themselves, without which nothing can be judged: rms force error of fp32
-  /// over the rms force; deviation of fp64 (translation, permutation, supercell) over the same.
+  /// over the rms force; deviation of fp64 (translation, permutation, supercell) over the same, of
+  /// an energy per atom with an Angstrom to make it a force.
   double baseline = 1e-3, exact = 1e-9;
 };
 
@@ -41,6 +42,9 @@ const std::vector<std::pair<std::string, std::string>>& limit_names();
 /// Sets e.g. "force-ratio" to 1.1. Throws `Error(usage)` for unknown names and values that make no
 /// sense.
 void set_limit(Limits& limits, const std::string& name, double value);
+
+/// A limit by the same names; nothing if it is not set.
+std::optional<double> limit_value(const Limits& limits, const std::string& name);
 
 enum class Standing { pass, fail, not_available };
 
@@ -80,12 +84,18 @@ struct Certificate {
   std::optional<RelaxationTest> relaxation;
   std::optional<Invariance> invariance;
   std::optional<LayerByLayer> layers;
+  /// Experiments that were asked for and could not be done on this structure, and why. Nothing
+  /// passes then.
+  std::vector<std::pair<Experiment, std::string>> not_done;
   std::vector<Verdict> verdicts;  ///< fp32 first, then as asked for, then the policy found
-  /// The fastest that passes; fp32 where none is faster.
+  /// The fastest that passes, by the time of a single point; fp32 where none is faster.
   Arithmetic best;
 };
 
-/// Does the experiments and judges. `structure` is called `name` in the result.
+/// Does the experiments and judges. `structure` is called `name` in the result. A policy that the
+/// search finds and that is faster than every method that passes goes through all of the
+/// experiments, as the arithmetic "policy". Throws `Error(usage)` for fp64 among the arithmetics
+/// and for two of one name, and what evaluating the structure in fp32 throws.
 Certificate certify(const Bench& bench, const Structure& structure, const std::string& name,
                     const CertificateOptions& options);
 

@@ -3,6 +3,7 @@
 // Every experiment takes the arithmetics to be measured, gives a row for each of them in that
 // order, and puts fp64, the reference, where it says. fp32, with which ratios are formed, should be
 // among them. What an arithmetic cannot do is a row whose `failure` says why; the others go on.
+// `not_available` is set where that was an `Error(not_supported)`: of this build, device or model.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +50,7 @@ struct SinglePointOptions {
 /// Errors of one arithmetic against fp64.
 struct PointErrors {
   std::string arithmetic, failure;
+  bool not_available = false;
   double energy = kNotMeasured;       ///< eV/atom, signed
   double force_rms = kNotMeasured;    ///< eV/Angstrom, of the 3N components
   double force_max = kNotMeasured;    ///< eV/Angstrom, of the 3N components, absolute
@@ -99,6 +101,7 @@ Path cutoff_path(const Bench& bench, const Structure& structure, int points = 60
 /// The energy along a path in one arithmetic.
 struct EnergyCurve {
   std::string arithmetic, failure;
+  bool not_available = false;
   std::vector<double> energy;  ///< [points] eV
   /// meV: from a cubic smoothing spline of the fp64 curve whose parameter is that of generalised
   /// cross-validation, after the mean difference has been taken away.
@@ -134,14 +137,18 @@ struct DriftOptions {
   bool reference = false;  ///< fp64 as well, as the first row
 };
 
-/// Total energy in NVE.
+/// Total energy in NVE. Of a run that stopped, `failure` says why, and the numbers are those of the
+/// samples up to there.
 struct DriftRun {
   std::string arithmetic, failure;
-  std::vector<double> time;           ///< ps; at most 600 samples are kept, evenly
-  std::vector<double> drift;          ///< meV/atom, against the start
-  double slope = kNotMeasured;        ///< meV/atom/ps, least squares over all samples
-  double slope_error = kNotMeasured;  ///< standard error, from the slopes' residuals in blocks
-  double fluctuation = kNotMeasured;  ///< meV/atom, rms about the line
+  bool not_available = false;
+  std::vector<double> time;     ///< ps; at most 600 samples are kept, evenly
+  std::vector<double> drift;    ///< meV/atom, against the start
+  double slope = kNotMeasured;  ///< meV/atom/ps, least squares over all samples
+  /// Standard error of the slope, from the residuals of the means of ten blocks of samples about a
+  /// line: right for noise that is correlated over less than a block.
+  double slope_error = kNotMeasured;
+  double fluctuation = kNotMeasured;          ///< meV/atom, rms about the line
   double kinetic_fluctuation = kNotMeasured;  ///< meV/atom, standard deviation
   double temperature = kNotMeasured;          ///< K, mean
   double seconds_per_step = kNotMeasured;
@@ -159,26 +166,29 @@ Drift measure_drift(const Bench& bench, const Structure& structure,
 
 struct RelaxationTestOptions {
   int replicas = 3;
-  double rattle = 0.05;  ///< Angstrom, standard deviation of every coordinate, seeds 1, 2, ...
-  double fmax = 1e-3;    ///< eV/Angstrom
+  /// Angstrom, standard deviation of every coordinate of atoms that move (column `move_mask`);
+  /// seeds 1, 2, ...
+  double rattle = 0.05;
+  double fmax = 1e-3;  ///< eV/Angstrom
   int max_steps = 1000;
 };
 
 struct RelaxationReplica {
   bool converged = false;
   std::int64_t steps = 0;
-  double fmax = 0;              ///< eV/Angstrom, at the end
-  double energy = 0;            ///< eV, at the end
-  std::vector<double> history;  ///< [steps + 1] fmax of every step
+  double fmax = kNotMeasured;    ///< eV/Angstrom, at the end
+  double energy = kNotMeasured;  ///< eV, at the end
+  std::vector<double> history;   ///< [steps + 1] fmax of every step
   std::string failure;
 };
 
 struct RelaxationRun {
   std::string arithmetic, failure;
+  bool not_available = false;
   std::vector<RelaxationReplica> replicas;
   double seconds_per_step = kNotMeasured;  ///< of one replica
-  /// Not converged, and the smallest fmax of the last quarter of the steps is not below half of
-  /// that of the quarter before: more steps would not help.
+  /// A replica has not converged, and the smallest fmax of the last quarter of its steps is not
+  /// below half of that of the quarter before: more steps would not help.
   bool stalled = false;
 };
 
@@ -201,6 +211,7 @@ struct Deviation {
 
 struct InvarianceRow {
   std::string arithmetic, failure;
+  bool not_available = false;
   Deviation translation;  ///< by a vector that is no lattice vector
   Deviation permutation;
   Deviation supercell;  ///< twice the cell along its shortest periodic vector; if there is one
@@ -212,6 +223,7 @@ struct InvarianceRow {
 };
 
 struct Invariance {
+  double force_rms = kNotMeasured;  ///< eV/Angstrom, of the components in fp64
   std::vector<InvarianceRow> rows;  ///< fp64 first
 };
 
