@@ -25,8 +25,9 @@ struct Limits {
   std::optional<double> drift_sigmas;
   /// ...or, if that is larger, this, meV/atom/ps: slopes below it are no drift.
   std::optional<double> drift;
-  std::optional<double> steps_ratio;       ///< mean steps of the relaxations over fp32's
-  std::optional<double> invariance_ratio;  ///< rms deviations of forces over those of fp32
+  std::optional<double> steps_ratio;  ///< mean steps of the relaxations over fp32's
+  /// Rms deviations of forces over those of fp32; those that `exact` allows fp64 always pass.
+  std::optional<double> invariance_ratio;
   /// Of fp64 and fp32 themselves, without which nothing can be judged: rms force error of fp32
   /// over the rms force; deviation of fp64 (translation, permutation, supercell) over the same, of
   /// an energy per atom with an Angstrom to make it a force.
