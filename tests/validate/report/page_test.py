@@ -117,6 +117,10 @@ class Page(unittest.TestCase):
             defined = set(re.findall(r"(--[a-z0-9-]+):", scheme.split("}")[0]))
             self.assertEqual(used - defined - {"--c"}, set())
             self.assertGreaterEqual(len(defined), 30)
+        methods = {c for e in self.tree.iter() for c in e.get("class", "").split() if c.startswith("m-")}
+        self.assertEqual(methods - set(re.findall(r"\.(m-[a-z0-9]+) \{ --c: var", style)), set())
+        for chart in self.tree.findall(".//section[@id='single-point']//svg[@class='chart']"):
+            self.assertEqual(methods & {f"m-{m}" for m in METHODS} - {c for e in chart.iter() for c in e.get("class", "").split()}, set())
 
 
 if __name__ == "__main__":
