@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,12 @@ struct GemmSite {
   std::int64_t out = 0, in = 0;
   GemmMethod method = GemmMethod::fp32;  ///< also where the network computes in fp64
 };
+
+/// Does the name of a site, or a pattern in which `*` stands for any characters, match `site`?
+bool matches_site(std::string_view pattern, std::string_view site);
+
+/// The method that `policy` has for a site.
+GemmMethod method_at(const GemmPolicy& policy, std::string_view site);
 
 /// Reads `{"default": "fp16x3", "sites": {"gnn.0.compress_out": "fp32", ...}}`; other keys may
 /// stand beside these. Throws Error(bad_input) that names the file.

@@ -37,6 +37,23 @@ GemmMethod method_named(const std::string& path, const std::string& key, const J
 
 }  // namespace
 
+bool matches_site(std::string_view pattern, std::string_view site) {
+  const auto star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == site;
+  if (!site.starts_with(pattern.substr(0, star))) return false;
+  const auto rest = pattern.substr(star + 1);
+  for (auto from = star; from <= site.size(); ++from) {
+    if (matches_site(rest, site.substr(from))) return true;
+  }
+  return false;
+}
+
+GemmMethod method_at(const GemmPolicy& policy, std::string_view site) {
+  const auto last = std::find_if(policy.sites.rbegin(), policy.sites.rend(),
+                                 [&](const auto& own) { return matches_site(own.first, site); });
+  return last == policy.sites.rend() ? policy.method : last->second;
+}
+
 GemmPolicy read_gemm_policy(const std::string& path) {
   const Json all = read_json(path);
   const auto need = [&](const char* key) -> const Json& {

@@ -10,18 +10,6 @@
 namespace trine {
 namespace {
 
-/// `*` in the pattern stands for any characters.
-bool matches(std::string_view pattern, std::string_view name) {
-  const auto star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == name;
-  if (!name.starts_with(pattern.substr(0, star))) return false;
-  const auto rest = pattern.substr(star + 1);
-  for (auto from = star; from <= name.size(); ++from) {
-    if (matches(rest, name.substr(from))) return true;
-  }
-  return false;
-}
-
 /// Characters that two names have in common at their beginnings and ends.
 std::size_t likeness(std::string_view a, std::string_view b) {
   const auto front = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
@@ -44,9 +32,7 @@ std::vector<std::string> near_names(const std::vector<GemmSite>& sites, std::str
 }  // namespace
 
 GemmMethod GemmSites::add(const std::string& name, std::int64_t out, std::int64_t in) {
-  const auto last = std::find_if(policy_.sites.rbegin(), policy_.sites.rend(),
-                                 [&](const auto& site) { return matches(site.first, name); });
-  const GemmMethod method = last == policy_.sites.rend() ? policy_.method : last->second;
+  const GemmMethod method = method_at(policy_, name);
   sites_.push_back({name, out, in, method});
   return method;
 }
@@ -55,7 +41,7 @@ void GemmSites::check_names() const {
   for (const auto& exception : policy_.sites) {
     const std::string& pattern = exception.first;
     const bool found = std::any_of(sites_.begin(), sites_.end(), [&](const GemmSite& site) {
-      return matches(pattern, site.name);
+      return matches_site(pattern, site.name);
     });
     if (found) continue;
     fail(ErrorCode::bad_input,

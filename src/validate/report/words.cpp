@@ -1,0 +1,108 @@
+// What text and page say in the same words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "validate/report/numbers.hpp"
+#include "validate/report/page.hpp"
+
+namespace trine::validation::report {
+
+const char* standing_words(Standing standing) {
+  switch (standing) {
+    case Standing::pass:
+      return "PASS";
+    case Standing::fail:
+      return "FAIL";
+    case Standing::not_available:
+      return "NOT AVAILABLE";
+  }
+  return "";
+}
+
+SectionName section_of(Experiment experiment) {
+  switch (experiment) {
+    case Experiment::single_point:
+      return {"single-point", "Single point"};
+    case Experiment::smoothness:
+      return {"smoothness", "Smoothness of the energy"};
+    case Experiment::drift:
+      return {"nve", "Energy drift"};
+    case Experiment::relaxation:
+      return {"relax", "Relaxation"};
+    case Experiment::invariance:
+      return {"invariance", "Invariance"};
+    case Experiment::layers:
+      return {"layers", "Layer by layer"};
+  }
+  return {"", ""};
+}
+
+const Verdict* verdict_of(const Certificate& certificate, const std::string& arithmetic) {
+  const auto& all = certificate.verdicts;
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Verdict& v) { return v.arithmetic == arithmetic; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+const PointErrors* point_errors_of(const Certificate& certificate, const std::string& arithmetic) {
+  if (certificate.single_point) {
+    for (const auto& errors : certificate.single_point->errors) {
+      if (errors.arithmetic == arithmetic) return &errors;
+    }
+  }
+  const auto& layers = certificate.layers;
+  const bool policy = layers && layers->policy && layers->policy_errors.arithmetic == arithmetic;
+  return policy ? &layers->policy_errors : nullptr;
+}
+
+std::string overall_sentence(const Certificate& certificate) {
+  const Verdict* fp32 = verdict_of(certificate, "fp32");
+  if (fp32 != nullptr && fp32->standing != Standing::pass) {
+    return "Nothing can be judged: fp32, with which all others are compared, does not keep to the "
+           "limits itself.";
+  }
+  const std::string& name = certificate.best.name;
+  if (name.empty() || name == "fp32") {
+    return "fp32 stays: no faster method keeps to the limits.";
+  }
+  std::string words =
+      (name == "policy" ? "The policy found layer by layer" : name) + " may be used";
+  const Verdict* best = verdict_of(certificate, name);
+  std::string separator = ": ";
+  if (best != nullptr && std::isfinite(best->speedup)) {
+    words += fmt::format("{}{} times as fast as fp32", separator, ratio(best->speedup));
+    separator = ", ";
+  }
+  if (best != nullptr && std::isfinite(best->force_ratio)) {
+    words += fmt::format("{}force error {} of fp32's", separator, ratio(best->force_ratio));
+  }
+  return words + ".";
+}
+
+std::vector<LimitWords> limits_in_words(const Limits& limits) {
+  std::vector<LimitWords> words;
+  const auto add = [&](const char* meaning, const std::optional<double>& value, double factor,
+                       const char* unit) {
+    if (value) words.push_back({meaning, given(*value * factor), unit});
+  };
+  add("rms force error over that of fp32", limits.force_ratio, 1, "");
+  add("rms force error", limits.force_error, 1e3, "meV/A");
+  add("energy error over the larger of fp32's error and spread", limits.energy_ratio, 1, "");
+  add("energy error", limits.energy_error, 1e3, "meV/atom");
+  add("rms stress error over that of fp32", limits.stress_ratio, 1, "");
+  add("rms residual of the energy curve over that of fp32", limits.residual_ratio, 1, "");
+  add("jitter of the energy curve", limits.jitter, 1, "meV");
+  add("slope of the total energy, from fp32's, in combined standard errors", limits.drift_sigmas, 1,
+      "");
+  add("slope of the total energy that is no drift", limits.drift, 1e3, "ueV/atom/ps");
+  add("mean steps of the relaxations over fp32's", limits.steps_ratio, 1, "");
+  add("deviations from invariance over those of fp32", limits.invariance_ratio, 1, "");
+  add("of fp32 itself: rms force error over the rms force", limits.baseline, 1, "");
+  add("of fp64 itself: deviation from invariance over the rms force", limits.exact, 1, "");
+  return words;
+}
+
+}  // namespace trine::validation::report
