@@ -151,9 +151,18 @@ Model Checkpoint::load(const EngineOptions& requested) const {
 }
 
 void Checkpoint::set_products(Model& model, const GemmPolicy& products) const {
-  EngineOptions options = model.options();
-  options.products = products;
-  model = load(options);
+  Model::Impl& impl = *model.impl_;
+  check(impl.info.path == impl_->info.path, ErrorCode::usage,
+        "products of a model of '{}' by the checkpoint '{}' (it holds other weights), use the one "
+        "that the model was made of",
+        impl.info.path, impl_->info.path);
+  check(impl.options.precision == Precision::fp32, ErrorCode::not_supported,
+        "products of a model in fp64 (operands of all methods are in FP32), load it in fp32");
+  GemmSites sites(products);
+  impl.engine->set_products(impl_->data.tensors, sites);
+  impl.sites = sites.all();
+  impl.options.products = products;
+  if (impl.profile) impl.profile->clear();  // times of other products
 }
 
 ModelInfo read_model_info(const std::string& path) {
