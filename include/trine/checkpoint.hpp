@@ -36,6 +36,7 @@ class Checkpoint {
   void set_products(Model& model, const GemmPolicy& products) const;
 
  private:
+  friend struct CheckpointAccess;  // of tests
   struct Impl;
   explicit Checkpoint(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -94,6 +94,7 @@ class Preparer {
     if (place && place->method() == method) return;
     make([&](LinearWeights<Real> weights) {
       weights.method = method;
+      weights.site = site;
       changes_.add(place, ops_.pack(weights));
     });
   }
