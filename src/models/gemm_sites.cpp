@@ -6,21 +6,10 @@
 #include <string_view>
 
 #include "base/check.hpp"
+#include "base/wildcard.hpp"
 
 namespace trine {
 namespace {
-
-/// `*` in the pattern stands for any characters.
-bool matches(std::string_view pattern, std::string_view name) {
-  const auto star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == name;
-  if (!name.starts_with(pattern.substr(0, star))) return false;
-  const auto rest = pattern.substr(star + 1);
-  for (auto from = star; from <= name.size(); ++from) {
-    if (matches(rest, name.substr(from))) return true;
-  }
-  return false;
-}
 
 /// Characters that two names have in common at their beginnings and ends.
 std::size_t likeness(std::string_view a, std::string_view b) {
