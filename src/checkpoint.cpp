@@ -8,6 +8,7 @@
 #include "base/check.hpp"
 #include "base/memory.hpp"
 #include "base/sha256.hpp"
+#include "checkpoint_impl.hpp"
 #include "model_impl.hpp"
 #include "models/checkpoint/read_checkpoint.hpp"
 #include "models/pet/engine.hpp"
@@ -90,8 +91,8 @@ std::unique_ptr<Engine> make_engine(pet::ModelData data, std::unique_ptr<Ops<Rea
 }
 
 std::unique_ptr<Engine> make_engine(pet::ModelData data, [[maybe_unused]] int gpu,
-                                    EngineOptions& options, const ProfilePtr& profile,
-                                    GemmSites& sites) {
+                                    const CpuMakers& cpu, EngineOptions& options,
+                                    const ProfilePtr& profile, GemmSites& sites) {
   const auto make = [&](auto ops) {
     return make_engine(std::move(data), std::move(ops), options, profile, sites);
   };
@@ -101,15 +102,10 @@ std::unique_ptr<Engine> make_engine(pet::ModelData data, [[maybe_unused]] int gp
     return fp64 ? make(make_cuda<double>(gpu)) : make(make_cuda<float>(gpu));
   }
 #endif
-  return fp64 ? make(make_cpu<double>(options.threads)) : make(make_cpu<float>(options.threads));
+  return fp64 ? make(cpu.in_double(options.threads)) : make(cpu.in_float(options.threads));
 }
 
 }  // namespace
-
-struct Checkpoint::Impl {
-  pet::ModelData data;
-  ModelInfo info;
-};
 
 Checkpoint::Checkpoint(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Checkpoint::Checkpoint(Checkpoint&&) noexcept = default;
@@ -145,15 +141,24 @@ Model Checkpoint::load(const EngineOptions& requested) const {
   impl->options.energy = pet::choose_energy(impl_->data, requested.energy).name;
   if (requested.profile) impl->profile = std::make_shared<Profile>();
   GemmSites sites(impl->options.products);
-  impl->engine = make_engine(impl_->data, gpu, impl->options, impl->profile, sites);
+  impl->engine = make_engine(impl_->data, gpu, impl_->cpu, impl->options, impl->profile, sites);
   impl->sites = sites.all();
   return Model(std::move(impl));
 }
 
 void Checkpoint::set_products(Model& model, const GemmPolicy& products) const {
-  EngineOptions options = model.options();
-  options.products = products;
-  model = load(options);
+  Model::Impl& impl = *model.impl_;
+  check(impl.info.path == impl_->info.path, ErrorCode::usage,
+        "products of a model of '{}' by the checkpoint '{}' (it holds other weights), use the one "
+        "that the model was made of",
+        impl.info.path, impl_->info.path);
+  check(impl.options.precision == Precision::fp32, ErrorCode::not_supported,
+        "products of a model in fp64 (operands of all methods are in FP32), load it in fp32");
+  GemmSites sites(products);
+  impl.engine->set_products(impl_->data.tensors, sites);
+  impl.sites = sites.all();
+  impl.options.products = products;
+  if (impl.profile) impl.profile->clear();  // times of other products
 }
 
 ModelInfo read_model_info(const std::string& path) {

@@ -62,6 +62,12 @@ MemoryPlan Model::memory_plan() const {
 std::vector<OperationTime> Model::profile() const {
   return impl_->profile ? impl_->profile->operations() : std::vector<OperationTime>{};
 }
+std::vector<OperationTime> Model::site_profile() const {
+  std::vector<OperationTime> all;
+  if (!impl_->profile) return all;
+  for (const GemmSite& site : impl_->sites) all.push_back(impl_->profile->linear(site.name));
+  return all;
+}
 void Model::clear_profile() {
   if (impl_->profile) impl_->profile->clear();
 }

@@ -32,7 +32,7 @@ MAY_INCLUDE = {
     "apps": {"trine", "."},
     "bench": {"trine", "base", "tensor", "ops", "atoms", "backend.hpp", "."},
     "examples": {"trine", "."},
-    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "motion", "sim", "trajectory", "validate", "backend.hpp", "apps", "."},
+    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "motion", "sim", "trajectory", "validate", "backend.hpp", "checkpoint_impl.hpp", "apps", "."},
 }
 
 # Headers of other libraries (regular expression) -> folders that may include them.

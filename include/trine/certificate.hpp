@@ -18,7 +18,10 @@ struct Limits {
   std::optional<double> force_error;   ///< eV/Angstrom, rms
   std::optional<double> energy_ratio;  ///< energy error over the larger of fp32's error and spread
   std::optional<double> energy_error;  ///< eV/atom
-  std::optional<double> stress_ratio;  ///< rms stress error over that of fp32
+  /// eV/atom: an energy error that is none yet, for `energy_ratio`; a hundredth of what people
+  /// resolve. That of fp32 can be smaller by chance.
+  double energy_floor = 1e-6;
+  std::optional<double> stress_ratio;    ///< rms stress error over that of fp32
   std::optional<double> residual_ratio;  ///< rms residual of the energy curve over that of fp32
   std::optional<double> jitter;          ///< meV
   /// Slope of the total energy: its distance from fp32's in combined standard errors...

@@ -27,10 +27,16 @@ class Checkpoint {
 
   /// Gives the linear layers of `model`, which must have been made by `load` of this checkpoint in
   /// fp32, other methods. Only weights whose method changes are prepared again, so that a switch
-  /// of one layer is quick. Afterwards the model has the bits of `load` with these products.
+  /// of one layer is quick. Afterwards the model has the bits of `load` with these products, and an
+  /// empty profile; before an evaluation ahead it wants an ordinary one, and recordings of those
+  /// before are worth nothing any more: their replays must have ended (`Model::ahead_version`).
+  /// Throws what `load` throws about products, `Error(usage)` for a model of another file, and
+  /// `Error(not_supported)` for one in fp64; the model is then what it was. Old and new weights
+  /// have to fit into memory together.
   void set_products(Model& model, const GemmPolicy& products) const;
 
  private:
+  friend struct CheckpointAccess;  // of tests
   struct Impl;
   explicit Checkpoint(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -251,30 +251,37 @@ struct LayerOptions {
                                              GemmMethod::fp16x3};
 };
 
-/// One layer in one method, all else in fp32.
+/// One layer in one method: the error with all else in fp32, the time among all others in the same
+/// method (`Model::site_profile`).
 struct LayerError {
   GemmMethod method = GemmMethod::fp32;
   /// eV/Angstrom, rms: forces' change from the same network in fp32.
   double force_change = kNotMeasured;
   double seconds = kNotMeasured;  ///< of the layer's products, both directions, one evaluation
+  std::string failure{};          ///< why there is no force_change
 };
 
 struct LayerRow {
   GemmSite site;
-  double share = kNotMeasured;     ///< of an evaluation's time, in fp32
-  std::vector<LayerError> errors;  ///< fp32 first, then `LayerOptions::methods`
+  double share = kNotMeasured;       ///< of the time of all operations, in fp32
+  std::vector<LayerError> errors{};  ///< fp32 first, then `LayerOptions::methods`
 };
 
 struct LayerByLayer {
   LayerOptions options;
   std::vector<LayerRow> layers;
-  /// The cheapest policy that was found: predicted and measured as a whole.
+  /// The fastest policy that was found to keep to the limit, as measured with the whole of it; fp32
+  /// where nothing keeps to it.
   std::optional<GemmPolicy> policy;
   double predicted_force_rms = kNotMeasured;  ///< eV/Angstrom against fp64
   PointErrors policy_errors;                  ///< measured
   std::string search;                         ///< what the search did, for people
 };
 
+/// The rms force error of a policy is predicted as that of fp32 and the changes by its layers,
+/// added as if they were independent. Of the policies that are the fastest for what they are
+/// predicted to do, and of those with one method everywhere, the fastest is looked for that keeps
+/// to the limit when it is measured.
 LayerByLayer measure_layers(const Bench& bench, const Structure& structure,
                             const LayerOptions& options);
 

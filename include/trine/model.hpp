@@ -228,6 +228,9 @@ class Model final : public Potential {
   /// without `EngineOptions::profile`. Copies and the host's own work are not among them. A number
   /// after "~" is the mean of sizes that are alike.
   std::vector<OperationTime> profile() const;
+  /// The same of the linear layers, each in both directions with what surrounds its products, in
+  /// the order of `gemm_sites`; without calls where the evaluations did not use them.
+  std::vector<OperationTime> site_profile() const;
   void clear_profile();
 
  private:

@@ -17,7 +17,8 @@ class EmulatedMatrix final : public PanelProduct<float> {
  public:
   /// B = w^T (forward) or B = w (backward). The blocks start at multiples of kBlockColumns.
   EmulatedMatrix(std::shared_ptr<const EmulatedProduct> product,
-                 EmulatedProduct::Direction direction, std::vector<ColumnBlock> blocks);
+                 EmulatedProduct::Direction direction, std::vector<ColumnBlock> blocks,
+                 const emulation::Kernels& kernels);
 
   void multiply(std::size_t block, const float* x, float* tile,
                 GemmThread<float>& thread) const override;
@@ -25,6 +26,7 @@ class EmulatedMatrix final : public PanelProduct<float> {
  private:
   std::shared_ptr<const EmulatedProduct> product_;
   EmulatedProduct::Direction direction_;
+  const emulation::Kernels& kernels_;
 };
 
 }  // namespace trine::cpu

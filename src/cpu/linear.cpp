@@ -103,14 +103,17 @@ using Products =
 /// x w^T and x w.
 template <class Real>
 Products<Real> make_products(Matrix<const Real> w, std::vector<ColumnBlock> forward,
-                             std::vector<ColumnBlock> backward, GemmMethod method) {
+                             std::vector<ColumnBlock> backward, GemmMethod method,
+                             [[maybe_unused]] const emulation::Kernels& kernels) {
   if constexpr (std::is_same_v<Real, float>) {
     if (method != GemmMethod::fp32) {
       using Direction = EmulatedProduct::Direction;
       const auto product = std::make_shared<const EmulatedProduct>(
           method, kEmulatedArch, ConstRows{w.data, w.stride}, w.rows, w.cols);
-      return {std::make_unique<EmulatedMatrix>(product, Direction::forward, std::move(forward)),
-              std::make_unique<EmulatedMatrix>(product, Direction::backward, std::move(backward))};
+      return {std::make_unique<EmulatedMatrix>(product, Direction::forward, std::move(forward),
+                                               kernels),
+              std::make_unique<EmulatedMatrix>(product, Direction::backward, std::move(backward),
+                                               kernels)};
     }
   }
   TRINE_ASSERT(method == GemmMethod::fp32);
@@ -204,13 +207,14 @@ void write_gradient(const LinearBackwardArgs<Real, MemSpace::host>& a, const Col
 }  // namespace
 
 template <class Real>
-CpuLinear<Real>::CpuLinear(const LinearWeights<Real>& w) : PackedLinear<Real, MemSpace::host>(w) {
+CpuLinear<Real>::CpuLinear(const LinearWeights<Real>& w, const emulation::Kernels& kernels)
+    : PackedLinear<Real, MemSpace::host>(w) {
   auto blocks = blocks_of(w);
   const auto order = order_of_rows(w, blocks);
   const auto rows = reordered(w.weight, order);
   const Matrix<const Real> weight(rows.data(), w.weight.rows, w.weight.cols);
   std::tie(forward_, backward_) =
-      make_products(weight, std::move(blocks), split_columns(weight.cols), w.method);
+      make_products(weight, std::move(blocks), split_columns(weight.cols), w.method, kernels);
   if (w.bias.empty()) return;
   for (std::int64_t row : order) bias_.push_back(w.bias[row]);
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "cpu/emulation/kernels.hpp"
 #include "cpu/gemm.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "ops/linear.hpp"
@@ -28,8 +29,8 @@ struct ThreadScratch {
 template <class Real>
 class CpuLinear final : public PackedLinear<Real, MemSpace::host> {
  public:
-  /// Any method but fp32 is emulated.
-  explicit CpuLinear(const LinearWeights<Real>& weights);
+  /// Any method but fp32 is emulated, by `kernels`, which have to stay.
+  CpuLinear(const LinearWeights<Real>& weights, const emulation::Kernels& kernels);
 
   const PanelProduct<Real>& forward() const { return *forward_; }
   const PanelProduct<Real>& backward() const { return *backward_; }

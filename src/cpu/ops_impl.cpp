@@ -25,7 +25,8 @@ constexpr MemSpace kHost = MemSpace::host;
 template <class Real>
 class OpsImpl final : public Ops<Real, kHost> {
  public:
-  explicit OpsImpl(int threads) : threads_(static_cast<std::size_t>(threads)) {}
+  OpsImpl(int threads, const emulation::Kernels& kernels)
+      : threads_(static_cast<std::size_t>(threads)), kernels_(kernels) {}
 
   std::string description() const override {
     return fmt::format("CPU, {}, {} thread{}", instruction_set(), threads_.size(),
@@ -40,7 +41,7 @@ class OpsImpl final : public Ops<Real, kHost> {
   }
 
   std::unique_ptr<PackedLinear<Real, kHost>> pack(const LinearWeights<Real>& w) override {
-    return std::make_unique<CpuLinear<Real>>(w);
+    return std::make_unique<CpuLinear<Real>>(w, kernels_);
   }
 
   void set_zero(Vector<std::byte, kHost> bytes) override {
@@ -117,16 +118,20 @@ class OpsImpl final : public Ops<Real, kHost> {
   }
 
   Threads<Real> threads_;
+  const emulation::Kernels& kernels_;
 };
 
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Ops<Real, MemSpace::host>> make_ops(int threads) {
-  return std::make_unique<OpsImpl<Real>>(threads);
+std::unique_ptr<Ops<Real, MemSpace::host>> make_ops(int threads,
+                                                    const emulation::Kernels& kernels) {
+  return std::make_unique<OpsImpl<Real>>(threads, kernels);
 }
 
-template std::unique_ptr<Ops<float, MemSpace::host>> make_ops<float>(int);
-template std::unique_ptr<Ops<double, MemSpace::host>> make_ops<double>(int);
+template std::unique_ptr<Ops<float, MemSpace::host>> make_ops<float>(int,
+                                                                     const emulation::Kernels&);
+template std::unique_ptr<Ops<double, MemSpace::host>> make_ops<double>(int,
+                                                                       const emulation::Kernels&);
 
 }  // namespace trine::cpu

@@ -1,10 +1,13 @@
 // What the public Model needs from an architecture on a device.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "models/gemm_sites.hpp"
+#include "models/host_tensor.hpp"
 #include "trine/model.hpp"
 
 namespace trine {
@@ -12,6 +15,9 @@ namespace trine {
 class Engine {
  public:
   virtual ~Engine() = default;
+  /// `Checkpoint::set_products`: the linear layers enter `sites`, whose methods they get. `tensors`
+  /// are those of the model that this was made of. If it throws, nothing has changed.
+  virtual void set_products(const std::map<std::string, HostTensor>& tensors, GemmSites& sites) = 0;
   virtual std::vector<Result> evaluate(std::span<const Structure> structures,
                                        const EvaluateOptions& options) = 0;
   virtual void evaluate_on_device(std::span<const Structure> structures,

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "tensor/view.hpp"
 #include "trine/gemm.hpp"
@@ -26,6 +27,7 @@ struct LinearWeights {
   Vector<const Real> bias;    ///< (out) or empty
   LinearActivation activation = LinearActivation::none;
   GemmMethod method = GemmMethod::fp32;  ///< of both directions; fp32 if Real is double
+  std::string site{};                    ///< what the model calls the layer (GemmSite::name)
 };
 
 /// The same weights in the device's own order. Made once by `Ops::pack`, read by every call.
@@ -39,6 +41,7 @@ class PackedLinear {
   std::int64_t out() const { return out_; }  ///< columns of y
   LinearActivation activation() const { return activation_; }
   GemmMethod method() const { return method_; }
+  const std::string& site() const { return site_; }
 
  protected:
   explicit PackedLinear(const LinearWeights<Real>& w)
@@ -46,12 +49,14 @@ class PackedLinear {
         pre_(w.weight.rows),
         out_(w.activation == LinearActivation::swiglu ? w.weight.rows / 2 : w.weight.rows),
         activation_(w.activation),
-        method_(w.method) {}
+        method_(w.method),
+        site_(w.site) {}
 
  private:
   std::int64_t in_, pre_, out_;
   LinearActivation activation_;
   GemmMethod method_;
+  std::string site_;
 };
 
 /// z = x W^T + b + addend;  y = activation(z) + residual[0] + residual[1].

@@ -28,6 +28,18 @@ void Profile::add(const OperationCall& call, double seconds) {
   entry->rows += call.rows;
   entry->seconds += seconds;
   entry->arithmetic += call.arithmetic;
+  if (call.site.empty()) return;
+  OperationTime& site = sites_[call.site];
+  ++site.calls;
+  site.seconds += seconds;
+  site.arithmetic += call.arithmetic;
+}
+
+OperationTime Profile::linear(const std::string& site) const {
+  const auto found = sites_.find(site);
+  OperationTime time = found == sites_.end() ? OperationTime{} : found->second;
+  time.name = site;
+  return time;
 }
 
 std::vector<OperationTime> Profile::operations() const {

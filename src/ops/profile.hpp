@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,16 +18,23 @@ struct OperationCall {
   std::int64_t rows = 0;  ///< what grows with the system: rows, atoms, edges, bytes
   std::string shape;      ///< what follows the rows in the table: " x 1024 x 256, swiglu"
   double arithmetic = 0;  ///< floating-point operations of its matrix product
+  std::string site{};     ///< of a linear layer
 };
 
-/// Sums of times, one for each operation and shape. Calls are taken together where their rows are
-/// alike, because the runs of atoms that go through the network together are.
+/// Sums of times, one for each operation and shape, and for linear layers one for each site. Calls
+/// are taken together where their rows are alike, because the runs of atoms that go through the
+/// network together are.
 class Profile {
  public:
   void add(const OperationCall& call, double seconds);
-  void clear() { entries_.clear(); }
+  void clear() {
+    entries_.clear();
+    sites_.clear();
+  }
   /// The longest first.
   std::vector<OperationTime> operations() const;
+  /// Of the linear layer at `site`, in both directions.
+  OperationTime linear(const std::string& site) const;
 
  private:
   struct Entry {
@@ -38,6 +46,7 @@ class Profile {
   };
 
   std::vector<Entry> entries_;
+  std::map<std::string, OperationTime> sites_;
 };
 
 /// `ops`, every operation of which is waited for and timed. An operation's time is without that of

@@ -50,7 +50,7 @@ OperationCall describe(const LinearArgs<Real, S>& a) {
       std::count_if(a.residual.begin(), a.residual.end(), [](const auto& r) { return !r.empty(); });
   if (residuals > 0) shape += fmt::format(", {} residual{}", residuals, residuals > 1 ? "s" : "");
   if (!a.pre.empty()) shape += ", z kept";
-  return {"linear", a.x.rows, shape, arithmetic(a.x.rows, w)};
+  return {"linear", a.x.rows, shape, arithmetic(a.x.rows, w), w.site()};
 }
 
 template <class Real, MemSpace S>
@@ -61,7 +61,8 @@ OperationCall describe(const LinearBackwardArgs<Real, S>& a) {
   if (a.through.activation != LinearActivation::none) {
     shape += ", through" + suffix(a.through.activation);
   }
-  return {"linear_backward", a.dx.rows, shape + suffix(a.write), arithmetic(a.dx.rows, w)};
+  return {"linear_backward", a.dx.rows, shape + suffix(a.write), arithmetic(a.dx.rows, w),
+          w.site()};
 }
 
 template <class Real, MemSpace S>

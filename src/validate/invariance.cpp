@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/check.hpp"
@@ -105,6 +106,7 @@ Invariance measure_invariance(const Bench& bench, const Structure& structure,
   reference.rotation =
       deviation(turned, validation::turned_back(changed.rotation, turned.forces), original);
   Invariance invariance;
+  invariance.force_rms = validation::rms(std::span<const Vec3>(original.forces));
   invariance.rows = validation::rows_of<InvarianceRow>(
       bench, "invariance", arithmetics, [&](const Arithmetic& arithmetic) {
         Model& model = models.of(arithmetic);

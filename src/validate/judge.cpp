@@ -100,7 +100,7 @@ class Judge {
     found_.at_most(experiment, "force error", " eV/A", errors.force_rms, limits_.force_error);
     found_.at_most(experiment, "energy error", " eV/atom", errors.energy, limits_.energy_error);
     const PointErrors* fp32 = c_.single_point ? row_of(c_.single_point->errors, kFp32) : nullptr;
-    if (fp32) {
+    if (fp32 && !(std::abs(errors.energy) <= limits_.energy_floor)) {
       found_.at_most(experiment, "energy error", kTimesFp32, errors.energy,
                      ratio(limits_.energy_ratio), energy_scale(*fp32));
     }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "trine/error.hpp"
+#include "validate/attempt.hpp"
 #include "validate/models.hpp"
 
 namespace trine::validation {
@@ -19,12 +19,7 @@ std::vector<Row> rows_of(const Bench& bench, const std::string& what,
     if (arithmetic.precision == Precision::fp64) continue;
     tell(bench, what + ": " + arithmetic.name);
     Row row;
-    try {
-      row = measure(arithmetic);
-    } catch (const Error& error) {
-      row = {};
-      row.failure = error.what();
-    }
+    attempt(row, [&] { row = measure(arithmetic); });
     row.arithmetic = arithmetic.name;
     rows.push_back(std::move(row));
   }

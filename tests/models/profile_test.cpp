@@ -47,6 +47,37 @@ TEST(Profiled, Small) {
   EXPECT_TRUE(timed.profile().empty());
 }
 
+TEST(Profiled, LayersByTheirSites) {
+  Model model = load(true);
+  model.evaluate(reference_structure("ethanol_boxed"));
+  const auto sites = model.gemm_sites();
+  const auto layers = model.site_profile();
+  ASSERT_EQ(layers.size(), sites.size());
+  OperationTime sum, all;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    EXPECT_EQ(layers[l].name, sites[l].name);
+    // Direct heads are not asked for; what the first nodes are made into is known before.
+    const bool idle =
+        sites[l].name.starts_with("forces.") || sites[l].name == "gnn.0.transformer.0.contraction";
+    EXPECT_EQ(layers[l].calls == 0, idle) << sites[l].name;
+    sum.calls += layers[l].calls;
+    sum.seconds += layers[l].seconds;
+    sum.arithmetic += layers[l].arithmetic;
+  }
+  for (const auto& o : model.profile()) {
+    if (!o.name.starts_with("linear")) continue;
+    all.calls += o.calls;
+    all.seconds += o.seconds;
+    all.arithmetic += o.arithmetic;
+  }
+  EXPECT_EQ(sum.calls, all.calls);
+  EXPECT_NEAR(sum.seconds, all.seconds, 1e-12 + 1e-12 * all.seconds);
+  EXPECT_EQ(sum.arithmetic, all.arithmetic);
+  EXPECT_TRUE(load(false).site_profile().empty());
+  model.clear_profile();
+  EXPECT_EQ(model.site_profile().front().calls, 0);
+}
+
 TEST(Profile, TakesShapesThatAreAlikeTogether) {
   Profile profile;
   profile.add({"norm", 1000, " x 8", 0}, 1.0);

@@ -98,6 +98,30 @@ PetEngine<Real, S>::PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops
   base_ = ops_->memory_in_use();
 }
 
+/// New weights are made beside the old ones, which go when all of them are there.
+template <class Real, MemSpace S>
+void PetEngine<Real, S>::set_products(const std::map<std::string, HostTensor>& tensors,
+                                      GemmSites& sites) {
+  const auto device = ops_->use();
+  ModelData data = model_;
+  data.tensors = tensors;
+  const std::int64_t before = ops_->memory_in_use();
+  {
+    LinearChanges<Real, S> changes;
+    network_.change(data, sites, changes);
+    for (auto& target : targets_) change_target(data, *ops_, sites, target, changes);
+    sites.check_names();
+    ops_->wait();  // kernels may still read weights that go
+    changes.exchange();
+    ahead_.is_ready = false;
+    ++ahead_.changes;
+    network_.follow(changes);
+  }
+  const std::int64_t more = ops_->memory_in_use() - before;
+  base_ += more;
+  network_.add_to_others(more);
+}
+
 template <class Real, MemSpace S>
 MemoryPlan PetEngine<Real, S>::memory_plan() const {
   const Plan& plan = network_.plan();

@@ -26,6 +26,7 @@ class PetEngine final : public Engine {
   PetEngine(ModelData model, std::unique_ptr<Ops<Real, S>> ops, const EngineOptions& options,
             GemmSites& sites);
 
+  void set_products(const std::map<std::string, HostTensor>& tensors, GemmSites& sites) override;
   std::vector<Result> evaluate(std::span<const Structure> structures,
                                const EvaluateOptions& options) override;
   void evaluate_on_device(std::span<const Structure> structures,
@@ -76,7 +77,7 @@ class PetEngine final : public Engine {
     bool has_gradient = false;
     std::vector<Structure> structures;  ///< of that call, without positions
     std::int64_t rows = 0;              ///< of edges
-    std::int64_t changes = 1;           ///< how often atoms, rows or plan have become others, and 1
+    std::int64_t changes = 1;  ///< how often atoms, rows, plan or weights have become others, and 1
     TapePolicy policy = TapePolicy::none;
   };
 

@@ -350,12 +350,13 @@ void Network<Real, S>::go_over(const NetworkInput<Real, S>& input,
   gradient->d_vector = pass.d_vector();
 }
 
-/// Everything that the steps of a pass depend on: sizes, and where each array lies.
+/// Everything that the steps of a pass depend on: sizes, where each array lies, and which weights
+/// there are, since new ones may lie where others were.
 template <class Real, MemSpace S>
 std::vector<std::int64_t> Network<Real, S>::repeat_key(
     const NetworkInput<Real, S>& in, const std::vector<Prediction<Real, S>>& predictions) const {
   std::vector<std::int64_t> key = {in.atoms(), in.edges(), in.conditioning.rows,
-                                   static_cast<std::int64_t>(plan_.policy)};
+                                   static_cast<std::int64_t>(plan_.policy), version_};
   const auto add = [&](const void* p) { key.push_back(reinterpret_cast<std::intptr_t>(p)); };
   for (const void* p :
        {static_cast<const void*>(in.offsets.data), static_cast<const void*>(in.reverse.data),

@@ -56,6 +56,18 @@ class Network {
   Network(const ModelData& data, Ops<Real, S>& ops, GemmSites& sites)
       : config_(data.config), ops_(ops), weights_(prepare_weights(data, ops, sites)) {}
 
+  /// Makes those of its linear layers anew whose methods become others.
+  void change(const ModelData& data, GemmSites& sites, LinearChanges<Real, S>& changes) {
+    change_weights(data, ops_, sites, weights_, changes);
+  }
+  /// Called when they have been exchanged: what is recorded of the old ones is not used again.
+  void follow(const LinearChanges<Real, S>& changes) {
+    ++version_;
+    follow_changes(changes, ops_, weights_);
+  }
+  /// Called when what others have of the device has become so many bytes more.
+  void add_to_others(std::int64_t bytes) { others_ += bytes; }
+
   const ConditioningWeights& conditioning() const { return weights_.conditioning; }
 
   /// Predicts every target; with `gradient`, differentiates the first one. Throws
@@ -93,6 +105,7 @@ class Network {
   Arena<S> arena_;
   Plan plan_;
   std::int64_t others_ = 0;
+  std::int64_t version_ = 0;  ///< of the weights
 };
 
 }  // namespace trine::pet

@@ -1,8 +1,10 @@
 // PET's weights, prepared for a device: tables folded, matrices packed.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/gemm_sites.hpp"
@@ -98,15 +100,56 @@ struct PetWeights {
   ConditioningWeights conditioning;
 };
 
+/// Layers that get another weight, made beside those whose places they will take.
+template <class Real, MemSpace S>
+class LinearChanges {
+ public:
+  /// `place` has to stay where it is.
+  void add(Linear<Real, S>& place, Linear<Real, S> weight) {
+    all_.push_back({&place, std::move(weight)});
+  }
+  bool has(const Linear<Real, S>& place) const {
+    return std::any_of(all_.begin(), all_.end(),
+                       [&](const Change& change) { return change.place == &place; });
+  }
+  /// The places hold the new weights, and this the old ones. Cannot fail.
+  void exchange() noexcept {
+    for (Change& change : all_) std::swap(*change.place, change.weight);
+  }
+
+ private:
+  struct Change {
+    Linear<Real, S>* place;
+    Linear<Real, S> weight;
+  };
+
+  std::vector<Change> all_;
+};
+
 /// Prepares the network without its heads. Its linear layers join `sites`, as
 /// "gnn.LAYER.transformer.INDEX.qkv" and so on: numbers, and the names of the members above.
 template <class Real, MemSpace S>
 PetWeights<Real, S> prepare_weights(const ModelData& data, Ops<Real, S>& ops, GemmSites& sites);
+
+/// The same for weights that are there: makes those layers again whose methods become others.
+template <class Real, MemSpace S>
+void change_weights(const ModelData& data, Ops<Real, S>& ops, GemmSites& sites,
+                    PetWeights<Real, S>& weights, LinearChanges<Real, S>& changes);
+
+/// Forms what follows from layers that have been exchanged.
+template <class Real, MemSpace S>
+void follow_changes(const LinearChanges<Real, S>& changes, Ops<Real, S>& ops,
+                    PetWeights<Real, S>& weights);
 
 /// Prepares the heads of one target. Their sites are named by what it predicts, whatever the
 /// variant: "energy.READOUT.node_in", "forces...", "stress...".
 template <class Real, MemSpace S>
 TargetWeights<Real, S> prepare_target(const ModelData& data, const Target& target,
                                       Ops<Real, S>& ops, GemmSites& sites);
+
+/// As `change_weights`.
+template <class Real, MemSpace S>
+void change_target(const ModelData& data, Ops<Real, S>& ops, GemmSites& sites,
+                   TargetWeights<Real, S>& weights, LinearChanges<Real, S>& changes);
 
 }  // namespace trine::pet

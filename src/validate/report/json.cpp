@@ -49,6 +49,7 @@ Json limits_json(const Limits& l) {
           {"force_ratio", value(l.force_ratio)},
           {"force_error_ev_per_a", value(l.force_error)},
           {"energy_ratio", value(l.energy_ratio)},
+          {"energy_floor_ev_per_atom", l.energy_floor},
           {"energy_error_ev_per_atom", value(l.energy_error)},
           {"stress_ratio", value(l.stress_ratio)},
           {"residual_ratio", value(l.residual_ratio)},

@@ -91,6 +91,7 @@ std::vector<LimitWords> limits_in_words(const Limits& limits) {
   add("rms force error over that of fp32", limits.force_ratio, 1, "");
   add("rms force error", limits.force_error, 1e3, "meV/A");
   add("energy error over the larger of fp32's error and spread", limits.energy_ratio, 1, "");
+  add("energy error that is none yet", limits.energy_floor, 1e3, "meV/atom");
   add("energy error", limits.energy_error, 1e3, "meV/atom");
   add("rms stress error over that of fp32", limits.stress_ratio, 1, "");
   add("rms residual of the energy curve over that of fp32", limits.residual_ratio, 1, "");
