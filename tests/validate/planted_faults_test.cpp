@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trine/certificate.hpp"
@@ -16,8 +17,11 @@ namespace {
 const std::string kModel = models_folder() + "/trine-mini.ckpt";
 
 /// Judged by limits that sound methods keep to on few atoms, whose errors scatter.
-Certificate certificate_of(const Checkpoint& checkpoint, const std::vector<std::string>& methods) {
+Certificate certificate_of(const Checkpoint& checkpoint, const std::vector<std::string>& methods,
+                           std::vector<Experiment> experiments = {Experiment::single_point,
+                                                                  Experiment::invariance}) {
   CertificateOptions options = quick_certificate();
+  options.experiments = std::move(experiments);
   options.single_point.timings = 1;
   options.arithmetics.clear();
   for (const auto& name : methods) options.arithmetics.push_back(arithmetic_named(name));
@@ -62,7 +66,7 @@ class ProductFaults : public testing::TestWithParam<Fault> {};
 
 TEST_P(ProductFaults, FailTheSinglePointOfTheirMethodAlone) {
   const Checkpoint faulty = faulty_checkpoint(kModel, GetParam(), GemmMethod::fp16x3);
-  const Certificate certificate = certificate_of(faulty, {"fp16x3"});
+  const Certificate certificate = certificate_of(faulty, {"fp16x3"}, {Experiment::single_point});
   const Verdict& bad = verdict_of(certificate, "fp16x3");
   EXPECT_EQ(bad.standing, Standing::fail);
   EXPECT_TRUE(blames(bad, "single-point")) << all_reasons(bad);
