@@ -144,7 +144,7 @@ class GemmLinears final : public LinearBackend<float> {
                                    .add = a.write == Write::add,
                                    .dx = a.dx.data,
                                    .ldx = a.dx.stride,
-                                   .workspace = workspace(w, a.x.rows)});
+                                   .workspace = workspace(w, a.dy.rows)});
     });
   }
 
