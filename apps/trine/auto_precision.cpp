@@ -23,7 +23,7 @@ std::string name_of_gpu(int number) {
 PrecisionChoice choose(const EngineOptions& options, const Checkpoint& checkpoint,
                        const Structure* first) {
   const int gpu = cuda_device_number(options.device);
-  if (gpu < 0) return {.products = {}, .reason = "a CPU computes all else slower", .warnings = {}};
+  if (gpu < 0) return {.products = {}, .reason = "all else is slower on a CPU", .warnings = {}};
   if (first == nullptr || first->size() == 0) {
     return {.products = {}, .reason = "there is nothing to try it on", .warnings = {}};
   }
@@ -51,8 +51,8 @@ ChosenEngine choose_engine(const EngineFlags& flags, const Checkpoint& checkpoin
   for (const std::string& warning : choice.warnings) warn(warning);
   engine.options.products = choice.products;
   engine.certified_error = choice.certified_error;
-  note(flags.quiet, fmt::format("precision auto: {} ({})", precision_name(engine.options),
-                                choice.reason));
+  note(flags.quiet,
+       fmt::format("precision auto: {} ({})", precision_name(engine.options), choice.reason));
   return engine;
 }
 

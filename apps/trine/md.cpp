@@ -178,8 +178,7 @@ void Md::run() {
   std::vector<Structure> start = read_start();
   const auto before = read_about();
   const EngineFlags flags = engine_flags(before);
-  auto [model, certified_error] =
-      load_model(flags, path, start.empty() ? nullptr : &start.front());
+  auto [model, certified_error] = load_model(flags, path, start.empty() ? nullptr : &start.front());
   note_device(flags_.quiet, model);
 
   Dynamics dynamics = before ? go_on(model, start) : begin(model, std::move(start));

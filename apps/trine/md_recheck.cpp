@@ -92,9 +92,10 @@ void MdRecheckFlags::declare(CLI::App& app) {
                  "a Tensor Core method (default on a GPU 2000; 0, as on a CPU: never)")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max() / 2));
-  app.add_option("--recheck-limit", limit_,
-                 "eV/A, rms, beyond which the run goes on in fp32 (default: 5 times fp32's error in "
-                 "the certificate, and at least 1e-4 of the rms force)")
+  app.add_option(
+         "--recheck-limit", limit_,
+         "eV/A, rms, beyond which the run goes on in fp32 (default: 5 times fp32's error in "
+         "the certificate, and at least 1e-4 of the rms force)")
       ->type_name("F")
       ->check(CLI::PositiveNumber);
 }

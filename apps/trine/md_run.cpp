@@ -70,8 +70,8 @@ void MdRun::run() {
   }
   while (run_.steps_done() < last_step_ && !failure_ && signal_.name() == nullptr) {
     const std::int64_t step = run_.steps_done();
-    advance_to(std::min({last_step_, about_.outputs.next_step(step),
-                         about_.rechecks.next_step(step)}));
+    advance_to(
+        std::min({last_step_, about_.outputs.next_step(step), about_.rechecks.next_step(step)}));
   }
   finish();
   if (!failure_) return;

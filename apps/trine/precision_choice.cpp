@@ -112,8 +112,7 @@ std::string gpu_name(const std::string& device) {
 }
 
 fs::path store_policy(const fs::path& folder, const Certificate& certificate) {
-  const fs::path file =
-      policy_file(folder, certificate.model_sha256, gpu_name(certificate.device));
+  const fs::path file = policy_file(folder, certificate.model_sha256, gpu_name(certificate.device));
   try {
     if (file.empty()) {
       throw Error(ErrorCode::bad_input,

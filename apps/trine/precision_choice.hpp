@@ -14,10 +14,10 @@ namespace trine::app {
 /// What a choice depends on.
 struct PrecisionRequest {
   std::string model_sha256;
-  std::string device;            ///< the GPU's name, e.g. "NVIDIA H200"
-  std::string version;           ///< of trine
-  std::size_t atoms = 0;         ///< of the structure at hand
-  std::filesystem::path folder;  ///< of policies that are kept; empty: none are
+  std::string device;                    ///< the GPU's name, e.g. "NVIDIA H200"
+  std::string version;                   ///< of trine
+  std::size_t atoms = 0;                 ///< of the structure at hand
+  std::filesystem::path folder;          ///< of policies that are kept; empty: none are
   std::function<Certificate()> certify;  ///< on the structure at hand
 };
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,11 +59,31 @@ class Progress {
   Clock::time_point shown_ = Clock::now();
 };
 
-void write(const std::string& path, const std::string& text) {
-  OutputFile file(path);
+void write(OutputFile& file, const std::string& text) {
   file.stream() << text;
   file.commit();
 }
+
+/// Opened before anything is measured, so that nothing is measured in vain.
+struct Files {
+  std::optional<OutputFile> named;
+  std::optional<OutputFile> json, html, policy;  ///< of the report
+
+  Files(const std::string& json_name, const std::string& folder_name) {
+    if (!json_name.empty()) named.emplace(json_name);
+    if (folder_name.empty()) return;
+    const fs::path folder = folder_name;
+    std::error_code failed;
+    fs::create_directories(folder, failed);
+    if (failed) {
+      throw Error(ErrorCode::bad_input, fmt::format("cannot make the folder {} ({}), name another",
+                                                    folder_name, failed.message()));
+    }
+    json.emplace(folder / "report.json");
+    html.emplace(folder / "report.html");
+    policy.emplace(folder / "policy.json");
+  }
+};
 
 /// A word as a shell takes it.
 std::string quoted(const std::string& word) {
@@ -83,9 +104,8 @@ class Validate : public Command {
   Structure read_frame() const;
   std::string call() const;
   void check_outputs_of_call() const;
-  void write_outputs(const Certificate& certificate) const;
-  void throw_if_failed(const Certificate& certificate,
-                       const std::vector<Arithmetic>& asked) const;
+  void write_outputs(const Certificate& certificate, Files& files) const;
+  void throw_if_failed(const Certificate& certificate, const std::vector<Arithmetic>& asked) const;
 
   CLI::App* app_ = nullptr;  ///< outlives the call
   std::string model_, structure_, report_, json_;
@@ -114,9 +134,8 @@ void Validate::declare(CLI::App& app) {
 Structure Validate::read_frame() const {
   std::vector<Structure> frames = read_frames({structure_});
   if (frame_ > frames.size()) {
-    throw Error(ErrorCode::usage,
-                fmt::format("--frame {} is not there ({} holds {}), correct it", frame_, structure_,
-                            counted(frames.size(), "frame")));
+    throw Error(ErrorCode::usage, fmt::format("--frame {} is not there ({} holds {}), correct it",
+                                              frame_, structure_, counted(frames.size(), "frame")));
   }
   if (frames.size() > 1 && app_->count("--frame") == 0) {
     note(flags_.quiet, fmt::format("first of {} frames of {}", frames.size(), structure_));
@@ -141,26 +160,20 @@ std::string Validate::call() const {
 }
 
 void Validate::check_outputs_of_call() const {
-  check_outputs({{"--json", json_}});
+  check_outputs({{"--json", json_}, {"--report", report_}});
   if (store_ && cuda_device_number(flags_.device) < 0) {
     throw Error(ErrorCode::usage,
                 "--store means nothing here (on a CPU, auto is fp32), leave it out");
   }
-  std::error_code failed;
-  if (report_.empty() || fs::create_directories(report_, failed) || !failed) return;
-  throw Error(ErrorCode::bad_input, fmt::format("cannot make the folder {} ({}), name another one",
-                                                report_, failed.message()));
 }
 
-void Validate::write_outputs(const Certificate& certificate) const {
-  const std::string json = certificate_json(certificate);
-  if (!json_.empty()) write(json_, json);
-  if (!report_.empty()) {
-    const fs::path folder = report_;
-    write(folder / "report.json", json);
-    write(folder / "report.html", certificate_html(certificate, call()));
-    write(folder / "policy.json", policy_json(certificate));
-    note(flags_.quiet, fmt::format("report in {}", (folder / "report.html").string()));
+void Validate::write_outputs(const Certificate& certificate, Files& files) const {
+  if (files.named) write(*files.named, certificate_json(certificate));
+  if (files.json) {
+    write(*files.json, certificate_json(certificate));
+    write(*files.html, certificate_html(certificate, call()));
+    write(*files.policy, policy_json(certificate));
+    note(flags_.quiet, fmt::format("report in {}", (fs::path(report_) / "report.html").string()));
   }
   if (store_) {
     const fs::path file = store_policy(policy_folder(), certificate);
@@ -183,29 +196,30 @@ void Validate::throw_if_failed(const Certificate& certificate,
     if (was_asked && verdict.standing == Standing::fail) failed.push_back(verdict.arithmetic);
   }
   if (failed.empty()) return;
-  throw Error(ErrorCode::validation_failed,
-              fmt::format("{} {} not keep to the limits {} (the verdicts say where), use another "
-                          "method or other --limits",
-                          join(failed), failed.size() == 1 ? "does" : "do",
-                          certificate.limits.name));
+  throw Error(
+      ErrorCode::validation_failed,
+      fmt::format("{} {} not keep to the limits {} (the verdicts say where), use another "
+                  "method or other --limits",
+                  join(failed), failed.size() == 1 ? "does" : "do", certificate.limits.name));
 }
 
 void Validate::run() {
   Bench bench;
   bench.engine = flags_.resolve();
   CertificateOptions options = what_.resolve();
+  check_outputs_of_call();
   const std::string path = find_model(model_);
   const Structure frame = read_frame();
   options.path = what_.path(frame);
   const Checkpoint checkpoint = Checkpoint::read(path);
   check_frames({{frame}}, checkpoint.info());
-  check_outputs_of_call();
+  Files files(json_, report_);
   bench.checkpoint = &checkpoint;
   Progress progress(flags_.quiet);
   bench.progress = [&progress](const std::string& words) { progress.show(words); };
   const Certificate certificate = certify(bench, frame, frame.source, options);
   progress.finish();
-  write_outputs(certificate);
+  write_outputs(certificate, files);
   throw_if_failed(certificate, options.arithmetics);
 }
 

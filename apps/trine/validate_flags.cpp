@@ -34,11 +34,13 @@ std::vector<Experiment> parse_tests(const std::string& list) {
   if (list == "all") return {std::begin(kExperiments), std::end(kExperiments)};
   std::vector<Experiment> experiments;
   for (const std::string& word : split(list)) {
-    const auto* const found = std::find_if(std::begin(kExperiments), std::end(kExperiments),
-                                           [&](Experiment e) { return word == experiment_name(e); });
+    const auto* const found =
+        std::find_if(std::begin(kExperiments), std::end(kExperiments),
+                     [&](Experiment e) { return word == experiment_name(e); });
     if (found == std::end(kExperiments)) {
       std::vector<std::string> names = {"all", "quick"};
-      for (const Experiment experiment : kExperiments) names.emplace_back(experiment_name(experiment));
+      for (const Experiment experiment : kExperiments)
+        names.emplace_back(experiment_name(experiment));
       throw Error(ErrorCode::usage,
                   fmt::format("unknown test '{}' (known are {}; all and quick stand alone{}), see "
                               "'trine help validate'",

@@ -63,9 +63,9 @@ void PathFlags::declare(CLI::App& app) {
                  "nearest of the others)")
       ->type_name("ATOM")
       ->check(CLI::PositiveNumber);
-  app.add_option("--pull-range", range_,
-                 fmt::format("distances of the two, A: from, to, number of points (default {})",
-                             kRange))
+  app.add_option(
+         "--pull-range", range_,
+         fmt::format("distances of the two, A: from, to, number of points (default {})", kRange))
       ->type_name("A:B:N");
   app.add_option("--path", file_, "smoothness: the frames of this file are the path")
       ->type_name("FILE");
@@ -81,8 +81,9 @@ const char* PathFlags::typed() const {
 std::optional<Path> PathFlags::resolve(const Structure& frame) const {
   const bool pulls = !pull_.empty() || from_ > 0 || !range_.empty();
   if (pulls && !file_.empty()) {
-    throw Error(ErrorCode::usage, "--path and --pull contradict each other (there is one path), "
-                                  "leave one of them out");
+    throw Error(ErrorCode::usage,
+                "--path and --pull contradict each other (there is one path), "
+                "leave one of them out");
   }
   if (pulls && pull_.empty()) {
     throw Error(ErrorCode::usage, fmt::format("{} means nothing here (nothing is pulled), add "
@@ -113,8 +114,8 @@ Path PathFlags::pulled(const Structure& frame) const {
                             frame.source, first + 1, from + 1));
   }
   const auto distances = parse_distances(range_.empty() ? kRange : range_);
-  Path path = pull_path(frame, atoms, plus(frame.positions[first], 1, back), plus({}, -1, back),
-                        distances);
+  Path path =
+      pull_path(frame, atoms, plus(frame.positions[first], 1, back), plus({}, -1, back), distances);
   path.description = fmt::format("atoms {} pulled from atom {}, {} to {} A", pull_, from + 1,
                                  distances.front(), distances.back());
   return path;
@@ -130,10 +131,9 @@ std::size_t PathFlags::origin(const Structure& frame,
     if (from_ > frame.size() || is_pulled(from_ - 1)) {
       throw Error(ErrorCode::usage,
                   fmt::format("--pull-from {} is no atom to pull from ({}), correct it", from_,
-                              from_ > frame.size()
-                                  ? fmt::format("{} has {}", frame.source,
-                                                counted(frame.size(), "atom"))
-                                  : "it is pulled itself"));
+                              from_ > frame.size() ? fmt::format("{} has {}", frame.source,
+                                                                 counted(frame.size(), "atom"))
+                                                   : "it is pulled itself"));
     }
     return from_ - 1;
   }

@@ -156,9 +156,9 @@ class Dynamics::Impl {
 Dynamics::Dynamics(Potential& potential, std::vector<Structure> start,
                    const DynamicsOptions& options) {
   check_options(options);
-  impl_ = std::make_unique<Impl>(
-      potential, sim::RunState{options, 0, begin(std::move(start), options)},
-      sim::Begin::new_run, "");
+  impl_ =
+      std::make_unique<Impl>(potential, sim::RunState{options, 0, begin(std::move(start), options)},
+                             sim::Begin::new_run, "");
 }
 
 Dynamics::Dynamics(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -169,9 +169,8 @@ Dynamics::~Dynamics() = default;
 Dynamics Dynamics::restart(Potential& potential, const std::string& checkpoint) {
   sim::RunFile file = sim::read_run(checkpoint);
   check_options(file.state.options);
-  return Dynamics(
-      std::make_unique<Impl>(potential, std::move(file.state), sim::Begin::continued,
-                             std::move(file.about)));
+  return Dynamics(std::make_unique<Impl>(potential, std::move(file.state), sim::Begin::continued,
+                                         std::move(file.about)));
 }
 
 std::string Dynamics::about_of(const std::string& checkpoint) {
