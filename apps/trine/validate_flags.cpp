@@ -126,6 +126,11 @@ void ValidateFlags::declare(CLI::App& app) {
   add("--limits", limits_,
       "fp32-class (default) or screening, and changes, e.g. fp32-class,force-ratio=1.1", "LIST");
   add("--seed", seed_, "of random numbers (default 1)", "N");
+  add("--permutations", permutations_,
+      "single-point: orders of the atoms, for the spread (default 10)", "N")
+      ->check(CLI::Range(0, 1000));
+  add("--timings", timings_, "single-point: evaluations that are timed (default 20)", "N")
+      ->check(CLI::Range(1, 100000));
   path_.declare(app);
   add("--picoseconds", picoseconds_, "nve: length of a run (default 30)", "PS");
   add("--equilibration", equilibration_, "nve: in fp32 before the runs (default 1)", "PS")
@@ -156,6 +161,8 @@ CertificateOptions ValidateFlags::resolve() const {
   const auto set = [](const auto& typed, auto& value) { value = typed.value_or(value); };
   set(seed_, options.single_point.seed);
   set(seed_, options.drift.seed);
+  set(permutations_, options.single_point.permutations);
+  set(timings_, options.single_point.timings);
   set(picoseconds_, options.drift.picoseconds);
   set(equilibration_, options.drift.equilibration);
   set(time_step_, options.drift.time_step);
@@ -178,6 +185,8 @@ void ValidateFlags::check_used(const CertificateOptions& options) const {
                             "{} out",
                             option, name, option));
   };
+  need(Experiment::single_point, "--permutations", permutations_.has_value());
+  need(Experiment::single_point, "--timings", timings_.has_value());
   need(Experiment::drift, "--picoseconds", picoseconds_.has_value());
   need(Experiment::drift, "--equilibration", equilibration_.has_value());
   need(Experiment::drift, "--timestep", time_step_.has_value());

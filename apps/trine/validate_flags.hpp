@@ -31,7 +31,7 @@ class ValidateFlags {
   std::string methods_, tests_, limits_;
   std::optional<std::uint64_t> seed_;
   std::optional<double> picoseconds_, equilibration_, time_step_, temperature_, fmax_, rattle_;
-  std::optional<int> replicas_, max_steps_;
+  std::optional<int> permutations_, timings_, replicas_, max_steps_;
   PathFlags path_;
 };
 
