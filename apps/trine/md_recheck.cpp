@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Steps between checks on a GPU: an evaluation in fp32 takes as long as ten steps at most, so that
+/// Steps between checks on a GPU: an evaluation in fp32 takes as long as ten steps or less, so that
 /// checks take less than 1 % of the time.
 constexpr std::int64_t kEvery = 2000;
 /// Two errors of fp32's size differ by less than this many times one of them.
@@ -54,6 +54,13 @@ bool uses_words(const Model& model) {
   return model.options().precision == Precision::fp32 &&
          std::any_of(sites.begin(), sites.end(),
                      [](const GemmSite& site) { return site.method != GemmMethod::fp32; });
+}
+
+Model in_fp32(const Model& model, Recompute recompute) {
+  EngineOptions options = model.options();
+  options.products = {};
+  options.recompute = recompute;
+  return Model::load(model.info().path, options);
 }
 
 template <class Self, class Visit>
@@ -124,9 +131,7 @@ MdRecheck::MdRecheck(Model& model, const MdRechecks& rechecks, std::int64_t firs
                      std::int64_t last_step)
     : model_(model) {
   if (rechecks.next_step(first_step) > last_step) return;
-  EngineOptions options = model.options();
-  options.products = {};
-  fp32_ = Model::load(model.info().path, options);
+  fp32_ = in_fp32(model, Recompute::layer);  // least memory, which the run itself may need
 }
 
 bool MdRecheck::check(Dynamics& run, MdRechecks& rechecks) {
@@ -170,8 +175,8 @@ bool MdRecheck::check(Dynamics& run, MdRechecks& rechecks) {
 }
 
 void MdRecheck::fall_back(Dynamics& run, MdRechecks& rechecks) {
-  model_ = std::move(*fp32_);
   fp32_.reset();
+  model_ = in_fp32(model_, model_.options().recompute);
   run.go_on_with(model_);
   rechecks.fell_back_at = run.steps_done();
 }

@@ -141,7 +141,7 @@ const BadCall kBadCalls[] = {
     {"h2o.xyz --path still.xyz", 3, "still.xyz, frame 2 has its atoms where the frame before"},
     {"h2o.xyz --path hydrogen.xyz", 3, "the atoms of hydrogen.xyz are not those of h2o.xyz"},
     {"h2o.xyz --frame 2", 2, "--frame 2 is not there (h2o.xyz holds 1 frame)"},
-    {"h2o.xyz --store --device cpu", 2, "on a CPU, auto is fp32"},
+    {"h2o.xyz --store", 2, "on a CPU, auto is fp32"},
     {"h2o.xyz --json absent/x.json", 3, "cannot write absent/x.json"},
     {"h2o.xyz --report h2o.xyz/x", 3, "cannot make the folder h2o.xyz/x"},
     {"xenon.xyz", 3, "atom 1 is Xe"},
