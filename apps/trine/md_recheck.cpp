@@ -118,7 +118,7 @@ MdRechecks MdRecheckFlags::resolve(const std::optional<MdRechecks>& before, cons
                 "--recheck-limit means nothing here (nothing is checked), add --recheck-every");
   }
   if (uses_words(model)) return rechecks;
-  if (every_.value_or(0) > 0 && !is_automatic) {
+  if (every_.value_or(0) > 0 && !is_automatic && !before) {
     throw Error(ErrorCode::usage,
                 fmt::format("--recheck-every means nothing here (the run is in {}), leave it out",
                             precision_name(model.options())));

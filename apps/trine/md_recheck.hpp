@@ -46,7 +46,7 @@ class MdRecheckFlags {
   void declare(CLI::App& app);
   /// What was typed, and else what `before`, of the run that is continued, or the defaults say, for
   /// a run of `model`. Where it computes in fp32 or fp64 nothing is checked; then `Error(usage)`
-  /// for options that were typed, unless the precision was left to trine.
+  /// for options that were typed, unless the precision was left to trine or is that of the run.
   MdRechecks resolve(const std::optional<MdRechecks>& before, const Model& model,
                      bool is_automatic) const;
 

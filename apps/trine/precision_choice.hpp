@@ -46,8 +46,8 @@ std::filesystem::path store_policy(const std::filesystem::path& folder,
 
 /// The policy that is kept for this model, GPU and version; else that of a certificate which is
 /// made now and kept; else fp32. A policy of fp32 counts up to the number of atoms that it was
-/// measured with: larger systems gain more from Tensor Cores. Never throws what goes wrong with
-/// files or with the certificate: then there are warnings, or it is fp32.
+/// measured with: larger systems may gain where small ones do not. Never throws what goes wrong
+/// with files or with the certificate: then there are warnings, or it is fp32.
 PrecisionChoice choose_precision(const PrecisionRequest& request);
 
 }  // namespace trine::app

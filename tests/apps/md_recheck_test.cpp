@@ -53,6 +53,8 @@ TEST_F(MdRecheck, WrongForcesGiveWayToFp32) {
   ASSERT_EQ(next.status, 0) << next.err;
   EXPECT_EQ(Json::parse(next.out)["precision"], "fp32");
   EXPECT_EQ(Json::parse(next.out)["rechecks"]["fell_back_at_step"], 3);
+  const Outcome again = trine("md --restart r.run --recheck-every 3 " + rest);
+  EXPECT_EQ(again.status, 0) << "options of the run may be repeated: " << again.err;
   const Outcome bf16 = trine("md --restart r.run --precision bf16 " + rest);
   EXPECT_EQ(bf16.status, 2);
   expect_contains(bf16.err, "--precision bf16 contradicts r.run (its run has fp32)");
