@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "auto_precision.hpp"
 #include "command.hpp"
 #include "model_path.hpp"
 #include "options.hpp"
@@ -66,6 +67,7 @@ void BenchStep::declare(CLI::App& app) {
       ->check(CLI::Range(1, 1000000));
   app.add_flag("--profile", profile_, "also time every operation, in evaluations of their own");
   app.add_option("--json", json_, "write JSON ('-': standard output)")->type_name("FILE");
+  flags_.precision = "fp32";  // a benchmark says what it measures
   flags_.declare(app);
 }
 
@@ -133,7 +135,7 @@ Json BenchStep::as_json(const std::string& path, const Structure& frame,
               {"predicted_peak_mib", step.gpu_mib > 0 ? mib(step.memory.peak()) : 0},
               {"memory", memory_json(step.memory)},
               {"threads", step.threads},
-              {"precision", flags_.precision},
+              {"precision", step.name},
               {"repeats", repeats_}};
   if (timings.size() > 1) {
     const Timing& baseline = timings[1];
@@ -181,9 +183,12 @@ void BenchStep::print_table(const Structure& frame, const std::vector<Timing>& t
 }
 
 void BenchStep::run() {
-  const EngineOptions options = flags_.resolve();
+  EngineOptions options = flags_.resolve();
   const std::string path = find_model(model_);
   const Structure frame = read_frame();
+  if (flags_.is_automatic()) {
+    options = choose_engine(flags_, Checkpoint::read(path), &frame).options;
+  }
   std::vector<Timing> timings;
   std::optional<DynamicsTiming> dynamics;
   {
@@ -192,7 +197,7 @@ void BenchStep::run() {
     timings.push_back(time_steps(model, frame, repeats_));
     if (dynamics_steps_ > 0) dynamics = time_dynamics(model, frame, dynamics_steps_, repeats_);
   }
-  timings.front().name = flags_.precision;
+  timings.front().name = precision_name(options);
   const double peak = peak_rss_mib();
   if (baseline_ != "none") timings.push_back(run_baseline(path, options, frame));
 

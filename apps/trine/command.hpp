@@ -33,6 +33,7 @@ std::unique_ptr<Command> make_info();
 std::unique_ptr<Command> make_predict();
 std::unique_ptr<Command> make_md();
 std::unique_ptr<Command> make_relax();
+std::unique_ptr<Command> make_validate();
 std::unique_ptr<Command> make_bench_step();
 std::unique_ptr<Command> make_bench_gemm();
 std::unique_ptr<Command> make_devices();

@@ -81,13 +81,11 @@ Json as_json(const Cpu& cpu, const CudaDevices& gpus) {
   }
   all["methods"] = Json::array();
   for (const auto& method : methods()) {
-    Json entry = {{"name", method.name},
-                  {"products", method.products},
-                  {"meaning", method.meaning},
-                  {"available", method.available()},
-                  {"emulated", method.emulated()}};
-    if (!method.available()) entry["reason"] = method.missing;
-    all["methods"].push_back(entry);
+    all["methods"].push_back({{"name", method.name},
+                              {"products", method.products},
+                              {"meaning", method.meaning},
+                              {"available", true},
+                              {"emulated", method.emulated()}});
   }
   return all;
 }
@@ -115,14 +113,8 @@ void print_tables(const Cpu& cpu, const CudaDevices& gpus) {
   const bool gpu = std::any_of(gpus.found.begin(), gpus.found.end(),
                                [](const CudaDevice& device) { return device.usable; });
   for (const auto& method : methods()) {
-    const bool here = method.available();
-    table.add({std::string(method.name),
-               !here                       ? "no"
-               : method.emulated() && !gpu ? "emulated"
-                                           : "yes",
-               fmt::format("{}", method.products),
-               here ? std::string(method.meaning)
-                    : fmt::format("{}: {}", method.meaning, method.missing)});
+    table.add({std::string(method.name), method.emulated() && !gpu ? "emulated" : "yes",
+               fmt::format("{}", method.products), std::string(method.meaning)});
   }
   fmt::print(
       "{}\n{}\nemulated: computed on the CPU bit for bit as sm_90 Tensor Cores do it, which is "

@@ -25,7 +25,7 @@ std::vector<Structure> read_frames(const std::vector<std::string>& files) {
   return frames;
 }
 
-void check_frames(const std::vector<Structure>& frames, const ModelInfo& info) {
+void check_frames(std::span<const Structure> frames, const ModelInfo& info) {
   for (const auto& frame : frames) {
     validate(frame);
     for (std::size_t i = 0; i < frame.size(); ++i) {

@@ -1,6 +1,7 @@
 // Frames that a command is given.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,6 @@ namespace trine::app {
 std::vector<Structure> read_frames(const std::vector<std::string>& files);
 
 /// Throws for frames that cannot be evaluated, before time is spent on those that can.
-void check_frames(const std::vector<Structure>& frames, const ModelInfo& info);
+void check_frames(std::span<const Structure> frames, const ModelInfo& info);
 
 }  // namespace trine::app

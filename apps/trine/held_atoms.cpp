@@ -21,25 +21,25 @@ std::optional<std::size_t> number_of(std::string_view word) {
   return number;
 }
 
-AtomRange range_of(std::string_view word, const std::string& list) {
+AtomRange range_of(std::string_view word, const std::string& list, const std::string& option) {
   const std::size_t dash = word.find('-');
   const auto first = number_of(word.substr(0, dash));
   const auto last = dash == std::string_view::npos ? first : number_of(word.substr(dash + 1));
   if (first && last && *first <= *last) return {*first, *last};
   throw Error(ErrorCode::usage,
-              fmt::format("'{}' in --fix {} names no atoms (they are counted from 1), write for "
-                          "example --fix 1-12,15",
-                          word, list));
+              fmt::format("'{}' in {} {} names no atoms (they are counted from 1), write for "
+                          "example {} 1-12,15",
+                          word, option, list, option));
 }
 
 }  // namespace
 
-std::vector<AtomRange> parse_atoms(const std::string& list) {
+std::vector<AtomRange> parse_atoms(const std::string& list, const std::string& option) {
   std::vector<AtomRange> ranges;
   std::string_view rest = list;
   while (true) {
     const std::size_t comma = rest.find(',');
-    ranges.push_back(range_of(rest.substr(0, comma), list));
+    ranges.push_back(range_of(rest.substr(0, comma), list, option));
     if (comma == std::string_view::npos) return ranges;
     rest.remove_prefix(comma + 1);
   }

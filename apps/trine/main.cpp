@@ -19,7 +19,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::array<CommandEntry, 7> kCommands = {{
+constexpr std::array<CommandEntry, 8> kCommands = {{
     {"info", "what a model file holds and what trine can do with it",
      "trine info models/trine-mini.ckpt", make_info},
     {"predict", "energy, forces and stress of every frame of structure files",
@@ -32,6 +32,10 @@ constexpr std::array<CommandEntry, 7> kCommands = {{
     {"relax", "structures to a minimum of the energy, many at a time",
      "trine relax models/trine-mini.ckpt examples/water192.xyz -o relaxed.xyz --fmax 1.5",
      make_relax},
+    {"validate", "which precision may be used for a model on a structure, and why",
+     "trine validate models/trine-mini.ckpt examples/water192.xyz --methods fp16x3 --tests "
+     "single-point --permutations 2 --timings 1 --report certificate",
+     make_validate},
     {"bench step", "time of one evaluation, beside a baseline",
      "trine bench step synthetic:xs examples/water192.xyz --repeats 3", make_bench_step},
     kBenchGemm,

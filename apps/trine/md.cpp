@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "auto_precision.hpp"
 #include "command.hpp"
 #include "frames.hpp"
 #include "md_about.hpp"
@@ -39,7 +40,10 @@ class Md : public Command {
   std::vector<Structure> read_start() const;
   Dynamics begin(Model& model, std::vector<Structure> start) const;
   Dynamics go_on(Model& model, const std::vector<Structure>& start) const;
-  MdAbout about(const Model& model, const Dynamics& run) const;
+  std::optional<MdAbout> read_about() const;
+  EngineFlags engine_flags(const std::optional<MdAbout>& before) const;
+  MdAbout about(const std::optional<MdAbout>& before, const Model& model,
+                const Dynamics& run) const;
   bool prints_table(const MdOutputPlan& plan) const;
 
   std::string model_;
@@ -49,6 +53,7 @@ class Md : public Command {
   std::int64_t steps_ = 0;
   MdFlags motion_;
   MdOutputFlags outputs_;
+  MdRecheckFlags rechecks_;
   EngineFlags flags_;
 };
 
@@ -63,6 +68,7 @@ void Md::declare(CLI::App& app) {
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max() / 2));
   motion_.declare(app);
   outputs_.declare(app);
+  rechecks_.declare(app);
   app.add_option("--restart", restart_,
                  "go on from what --checkpoint wrote, bit for bit, with the same outputs")
       ->type_name("FILE");
@@ -131,12 +137,23 @@ Dynamics Md::go_on(Model& model, const std::vector<Structure>& start) const {
                   structure_, restart_));
 }
 
-MdAbout Md::about(const Model& model, const Dynamics& run) const {
-  MdAbout about;
-  if (!restart_.empty()) {
-    about = MdAbout::parse(run.about(), restart_);
-    check_same_model(ModelIdentity::of(model), about.model, restart_);
-  }
+std::optional<MdAbout> Md::read_about() const {
+  if (restart_.empty()) return std::nullopt;
+  return MdAbout::parse(Dynamics::about_of(restart_), restart_);
+}
+
+/// A run goes on in the precision that it has.
+EngineFlags Md::engine_flags(const std::optional<MdAbout>& before) const {
+  EngineFlags flags = flags_;
+  const bool open = flags.precision.empty() || flags.precision == "auto";
+  if (before && open) flags.precision = before->model.precision;
+  return flags;
+}
+
+MdAbout Md::about(const std::optional<MdAbout>& before, const Model& model,
+                  const Dynamics& run) const {
+  MdAbout about = before.value_or(MdAbout{});
+  if (before) check_same_model(ModelIdentity::of(model), about.model, restart_);
   about.outputs = outputs_.resolve(about.outputs, json_, {model.info().path, structure_});
   check_intervals(about.outputs, run.options().correction_every);
   const bool is_saved = restart_.empty() && !about.outputs.checkpoint.empty();
@@ -155,15 +172,20 @@ bool Md::prints_table(const MdOutputPlan& plan) const {
 }
 
 void Md::run() {
-  const EngineOptions engine = flags_.resolve();
+  flags_.resolve();  // what is wrong with the call shows before files are read
   const std::string path = find_model(model_);
   if (restart_.empty()) check_before_loading(path);
   std::vector<Structure> start = read_start();
-  Model model = Model::load(path, engine);
+  const auto before = read_about();
+  const EngineFlags flags = engine_flags(before);
+  auto [model, certified_error] = load_model(flags, path, start.empty() ? nullptr : &start.front());
   note_device(flags_.quiet, model);
 
-  Dynamics dynamics = restart_.empty() ? begin(model, std::move(start)) : go_on(model, start);
-  MdAbout with = about(model, dynamics);
+  Dynamics dynamics = before ? go_on(model, start) : begin(model, std::move(start));
+  MdAbout with = about(before, model, dynamics);
+  with.rechecks = rechecks_.resolve(before ? std::optional(before->rechecks) : std::nullopt, model,
+                                    flags.is_automatic());
+  if (certified_error > 0) with.rechecks.certified_error = certified_error;
   const MdOutputPlan plan = with.outputs;
   if (!restart_.empty()) {
     note(flags_.quiet, fmt::format("{} goes on from step {} (--steps counts from the beginning)",
@@ -171,7 +193,7 @@ void Md::run() {
   }
   std::optional<OutputFile> summary;
   if (!json_.empty()) summary.emplace(json_);
-  MdRun run(dynamics, std::move(with), steps_, flags_.quiet);
+  MdRun run(model, dynamics, std::move(with), steps_, flags_.quiet);
   run.run();
   if (summary) {
     summary->stream() << md_json(model, dynamics, run).dump(2) << '\n';
@@ -183,6 +205,8 @@ void Md::run() {
                      steps_,
                      plan.checkpoint.empty() ? "" : ", go on with --restart " + plan.checkpoint));
   }
+  const std::string rechecks = recheck_text(run.rechecks());
+  if (!rechecks.empty()) note(flags_.quiet, rechecks);
   note(flags_.quiet, fmt::format("{} in {:.3f} s, {:.4g} ns/day",
                                  counted(static_cast<std::size_t>(run.steps()), "step"),
                                  run.seconds(), run.ns_per_day()));

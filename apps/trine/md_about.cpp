@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The version of this text.
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 template <class Self, class Visit>
 void visit(Self& m,
@@ -71,6 +71,7 @@ std::string MdAbout::text() const {
   Json json = {{"trine_md", kFormat}, {"model", json_of(model)}, {"outputs", json_of(outputs)}};
   json["systems"] = Json::array();
   for (const MdStatistics& system : systems) json["systems"].push_back(system.to_json());
+  json["rechecks"] = rechecks.to_json();
   return json.dump();
 }
 
@@ -80,7 +81,8 @@ MdAbout MdAbout::parse(const std::string& text, const std::string& file) {
     if (json.at("trine_md") != kFormat) throw std::invalid_argument("it is of another version");
     MdAbout about{from_json<ModelIdentity>(json.at("model")),
                   from_json<MdOutputPlan>(json.at("outputs")),
-                  {}};
+                  {},
+                  MdRechecks::from_json(json.at("rechecks"))};
     for (const Json& system : json.at("systems")) {
       about.systems.push_back(MdStatistics::from_json(system));
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "md_outputs.hpp"
+#include "md_recheck.hpp"
 #include "md_statistics.hpp"
 #include "trine/model.hpp"
 
@@ -26,6 +27,7 @@ struct MdAbout {
   ModelIdentity model;
   MdOutputPlan outputs;
   std::vector<MdStatistics> systems;
+  MdRechecks rechecks;
 
   std::string text() const;
   /// Throws `Error(bad_input)` for a text that `trine md` did not write; `file` is named then.

@@ -39,6 +39,15 @@ std::string system_table(const Dynamics& run, std::size_t k, const MdStatistics&
       s.drift_slope(), s.drift_fluctuation());
 }
 
+Json rechecks_json(const MdRechecks& r) {
+  return {{"every", r.every},
+          {"checks", r.checks},
+          {"largest_difference_ev_per_a", r.largest},
+          {"limit_ev_per_a", r.limit_then},
+          {"fell_back_at_step", r.fell_back_at < 0 ? Json() : Json(r.fell_back_at)},
+          {"seconds_of_call", r.seconds}};
+}
+
 }  // namespace
 
 std::string md_table(const Dynamics& run, const MdRun& done) {
@@ -62,6 +71,7 @@ Json md_json(const Model& model, const Dynamics& run, const MdRun& done) {
               {"seconds", done.seconds()},
               {"ns_per_day", done.ns_per_day()},
               {"systems", Json::array()}};
+  if (done.rechecks().checks > 0) all["rechecks"] = rechecks_json(done.rechecks());
   for (std::size_t k = 0; k < run.size(); ++k) {
     const Observables now = run.observables(k);
     const MdStatistics& s = done.statistics()[k];

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <utility>
 
+#include "options.hpp"
 #include "trine/error.hpp"
 
 namespace trine::app {
@@ -51,12 +52,14 @@ MdOutputs open_outputs(const MdOutputPlan& plan, const Dynamics& run, bool is_ne
 
 }  // namespace
 
-MdRun::MdRun(Dynamics& run, MdAbout about, std::int64_t last_step, bool quiet)
-    : run_(run),
+MdRun::MdRun(Model& model, Dynamics& run, MdAbout about, std::int64_t last_step, bool quiet)
+    : model_(model),
+      run_(run),
       about_(std::move(about)),
       first_step_(run.steps_done()),
       last_step_(last_step),
       is_new_(about_.systems.empty()),
+      recheck_(model, about_.rechecks, first_step_, last_step),
       outputs_(open_outputs(about_.outputs, run, is_new_)),
       progress_(first_step_, last_step, run.options().time_step, quiet) {}
 
@@ -66,7 +69,9 @@ void MdRun::run() {
     write_due();
   }
   while (run_.steps_done() < last_step_ && !failure_ && signal_.name() == nullptr) {
-    advance_to(std::min(last_step_, about_.outputs.next_step(run_.steps_done())));
+    const std::int64_t step = run_.steps_done();
+    advance_to(
+        std::min({last_step_, about_.outputs.next_step(step), about_.rechecks.next_step(step)}));
   }
   finish();
   if (!failure_) return;
@@ -89,6 +94,7 @@ void MdRun::advance_to(std::int64_t step) {
   while (run_.steps_done() < step) {
     try {
       run_.run(std::min(step - run_.steps_done(), steps_at_a_time()));
+      if (about_.rechecks.due(run_.steps_done())) recheck();
     } catch (const Error& error) {
       failure_ = error;
       return;
@@ -105,6 +111,13 @@ std::int64_t MdRun::steps_at_a_time() const {
   const std::int64_t look = run_.options().check_every;
   const auto whole = static_cast<std::int64_t>(steps);
   return std::max<std::int64_t>(1, whole > look ? whole / look * look : whole);
+}
+
+/// Before anything of this step is written.
+void MdRun::recheck() {
+  if (!recheck_.check(run_, about_.rechecks)) return;
+  about_.model.precision = precision_name(model_.options());
+  about_.model.policy.clear();
 }
 
 void MdRun::write_due() {

@@ -1,4 +1,4 @@
-// The arithmetic that `--precision` can name, and what of it exists here.
+// The arithmetic that `--precision` can name.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,11 @@ struct Method {
   std::string_view name;
   int products;  ///< hardware products per product of the network
   std::string_view meaning;
-  std::string_view missing;  ///< why it is not available here; empty if it is
   Precision precision = Precision::fp32;
   GemmMethod gemm = GemmMethod::fp32;
 
-  bool available() const { return missing.empty(); }
   /// On a CPU; slow.
-  bool emulated() const { return available() && gemm != GemmMethod::fp32; }
+  bool emulated() const { return gemm != GemmMethod::fp32; }
 };
 
 /// All names of the command-line contract: fp64, the methods of products, auto.

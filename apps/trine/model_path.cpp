@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <vector>
 
+#include "environment.hpp"
 #include "suggest.hpp"
 #include "trine/error.hpp"
 
@@ -16,11 +16,6 @@ namespace trine::app {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string environment(const char* name, const std::string& otherwise = "") {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : otherwise;
-}
 
 /// Folders that hold models, the first to search first (XDG base directory rules for the last
 /// ones).

@@ -38,11 +38,6 @@ Method parse_precision(const std::string& name) {
                 fmt::format("unknown precision '{}' (known are {}{}), see 'trine devices'", name,
                             join(names), did_you_mean(name, names)));
   }
-  if (!method->available()) {
-    throw Error(ErrorCode::not_supported,
-                fmt::format("--precision {} is not available ({}), use fp32 or fp64", name,
-                            method->missing));
-  }
   return *method;
 }
 
@@ -56,11 +51,20 @@ std::string energy_target(const std::string& name) {
 }  // namespace
 
 void EngineFlags::declare(CLI::App& app) {
-  app.add_option("--device", device, "auto, cpu, cuda or cuda:N (default auto)")->type_name("NAME");
+  const std::string defaults =
+      precision.empty() ? "auto (default on a GPU: the fastest that a certificate allows), fp32 "
+                          "(default on a CPU)"
+                        : precision + " (default), auto";
   app.add_option("--precision", precision,
-                 "fp32 (default), fp64, or a Tensor Core method such as fp16x3, which a CPU "
-                 "emulates; 'trine devices' lists all. @FILE: one method per layer, from JSON")
+                 defaults +
+                     ", fp64, or a Tensor Core method such as fp16x3, which a CPU emulates; "
+                     "'trine devices' lists all. @FILE: one method per layer, from JSON")
       ->type_name("NAME");
+  declare_without_precision(app);
+}
+
+void EngineFlags::declare_without_precision(CLI::App& app) {
+  app.add_option("--device", device, "auto, cpu, cuda or cuda:N (default auto)")->type_name("NAME");
   app.add_option("--energy", energy, "energy variant: NAME selects the target energy/NAME")
       ->type_name("NAME");
   app.add_option("--threads", threads, "threads (default: all cores)")
@@ -93,7 +97,7 @@ EngineOptions EngineFlags::resolve() const {
   }
   if (precision.starts_with('@')) {
     options.products = read_gemm_policy(precision.substr(1));
-  } else {
+  } else if (!precision.empty()) {
     const Method method = parse_precision(precision);
     options.precision = method.precision;
     options.products = method.gemm;
@@ -104,6 +108,10 @@ EngineOptions EngineFlags::resolve() const {
   options.tape_bytes = static_cast<std::int64_t>(memory_gib * 0x1p30);
   options.energy = energy_target(energy);
   return options;
+}
+
+bool EngineFlags::is_automatic() const {
+  return precision == "auto" || (precision.empty() && cuda_device_number(device) >= 0);
 }
 
 std::string precision_name(const EngineOptions& options) {

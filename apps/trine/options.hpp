@@ -14,7 +14,7 @@ namespace trine::app {
 /// Where and how a model runs, as the user typed it.
 struct EngineFlags {
   std::string device = "auto";
-  std::string precision = "fp32";
+  std::string precision;  ///< empty: auto on a GPU, fp32 on a CPU
   std::string energy;
   int threads = 0;
   double memory_gib = 0;  ///< for intermediates; 0: the default
@@ -22,9 +22,15 @@ struct EngineFlags {
   bool quiet = false;
 
   void declare(CLI::App& app);
+  /// For commands that measure several precisions themselves.
+  void declare_without_precision(CLI::App& app);
 
-  /// Checks the values. Throws `Error(usage)` for unknown ones, with the nearest name, and
-  /// `Error(not_supported)` for known ones that this build cannot serve, with the reason.
+  /// Whether the precision is left to trine, see `choose_engine`. After `resolve`, which checks.
+  bool is_automatic() const;
+
+  /// Checks the values. A precision that is left to trine is fp32 here. Throws `Error(usage)` for
+  /// unknown ones, with the nearest name, and `Error(not_supported)` for a device that cannot be
+  /// used, with the reason.
   EngineOptions resolve() const;
 };
 

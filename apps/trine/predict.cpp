@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "auto_precision.hpp"
 #include "command.hpp"
 #include "frame_report.hpp"
 #include "frames.hpp"
@@ -132,11 +133,11 @@ EvaluateOptions Predict::evaluate_options(const ModelInfo& info, const Selection
 }
 
 void Predict::run() {
-  const EngineOptions engine = flags_.resolve();
+  flags_.resolve();  // what is wrong with the call shows before files are read
   check_outputs({{"-o", outputs_.extxyz}, {"--json", outputs_.json}});
   const std::string path = find_model(model_);
   const std::vector<Structure> frames = read_frames(structures_);
-  Model model = Model::load(path, engine);
+  Model model = load_model(flags_, path, frames.empty() ? nullptr : &frames.front()).model;
   const Selection selection = select(model);
   check_frames(frames, model.info());
   note_device(flags_.quiet, model);

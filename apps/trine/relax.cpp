@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "auto_precision.hpp"
 #include "command.hpp"
 #include "frames.hpp"
 #include "held_atoms.hpp"
@@ -113,7 +114,7 @@ RelaxationOptions Relax::resolve() const {
 }
 
 std::vector<Structure> Relax::read() const {
-  const auto held = fix_.empty() ? std::vector<AtomRange>() : parse_atoms(fix_);
+  const auto held = fix_.empty() ? std::vector<AtomRange>() : parse_atoms(fix_, "--fix");
   std::vector<Structure> frames = read_frames(structures_);
   for (Structure& frame : frames) hold_atoms(frame, held);
   if (outputs_.trajectory == "-" && frames.size() > 1) {
@@ -151,13 +152,13 @@ Json Relax::head(const Model& model, double seconds) const {
 }
 
 void Relax::run() {
-  const EngineOptions engine = flags_.resolve();
+  flags_.resolve();  // what is wrong with the call shows before files are read
   const RelaxationOptions options = resolve();
   check_outputs(
       {{"-o", outputs_.extxyz}, {"--json", outputs_.json}, {"--trajectory", outputs_.trajectory}});
   const std::string path = find_model(model_);
   std::vector<Structure> frames = read();
-  Model model = Model::load(path, engine);
+  Model model = load_model(flags_, path, frames.empty() ? nullptr : &frames.front()).model;
   note_device(flags_.quiet, model);
 
   RelaxOutput output(outputs_, std::move(frames));

@@ -84,6 +84,14 @@ class Dynamics {
   /// bit. Throws `Error(bad_input)` for files that are damaged or something else.
   static Dynamics restart(Potential& potential, const std::string& checkpoint);
 
+  /// What `save` was given for the caller, of a file that it wrote. Throws what `restart` throws.
+  static std::string about_of(const std::string& checkpoint);
+
+  /// Goes on from here with another potential, such as the same network in another arithmetic,
+  /// beginning with its forces where the atoms are. What the energy changes by appears as a step of
+  /// the conserved quantity. Throws what the potential throws; the run is then as it was.
+  void go_on_with(Potential& potential);
+
   Dynamics(Dynamics&&) noexcept;
   Dynamics& operator=(Dynamics&&) noexcept;
   ~Dynamics();

@@ -125,10 +125,10 @@ Observables observe(const sim::SystemState& s, const sim::Sums& sums, std::int64
 
 class Dynamics::Impl {
  public:
-  Impl(Potential& potential, sim::RunState state, bool is_new, std::string about_text)
+  Impl(Potential& potential, sim::RunState state, sim::Begin begin, std::string about_text)
       : options(state.options),
         about(std::move(about_text)),
-        run(sim::make_run(potential, std::move(state), is_new)) {}
+        run(sim::make_run(potential, std::move(state), begin)) {}
 
   /// The systems as they are now, fetched once per step.
   const std::vector<sim::SystemState>& systems() {
@@ -156,8 +156,9 @@ class Dynamics::Impl {
 Dynamics::Dynamics(Potential& potential, std::vector<Structure> start,
                    const DynamicsOptions& options) {
   check_options(options);
-  impl_ = std::make_unique<Impl>(
-      potential, sim::RunState{options, 0, begin(std::move(start), options)}, true, "");
+  impl_ =
+      std::make_unique<Impl>(potential, sim::RunState{options, 0, begin(std::move(start), options)},
+                             sim::Begin::new_run, "");
 }
 
 Dynamics::Dynamics(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -168,8 +169,18 @@ Dynamics::~Dynamics() = default;
 Dynamics Dynamics::restart(Potential& potential, const std::string& checkpoint) {
   sim::RunFile file = sim::read_run(checkpoint);
   check_options(file.state.options);
-  return Dynamics(
-      std::make_unique<Impl>(potential, std::move(file.state), false, std::move(file.about)));
+  return Dynamics(std::make_unique<Impl>(potential, std::move(file.state), sim::Begin::continued,
+                                         std::move(file.about)));
+}
+
+std::string Dynamics::about_of(const std::string& checkpoint) {
+  return sim::read_run(checkpoint).about;
+}
+
+void Dynamics::go_on_with(Potential& potential) {
+  sim::RunState state{impl_->options, steps_done(), impl_->systems()};
+  impl_->forget();
+  impl_->run = sim::make_run(potential, std::move(state), sim::Begin::other_forces);
 }
 
 void Dynamics::run(std::int64_t steps) {

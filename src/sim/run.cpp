@@ -26,7 +26,7 @@ std::vector<double> degrees_of(const RunState& state) {
 template <MemSpace S>
 class RunOn final : public Run {
  public:
-  RunOn(Potential& potential, RunState state, bool is_new)
+  RunOn(Potential& potential, RunState state, Begin begin)
       : potential_(potential),
         options_(state.options),
         steps_done_(state.steps_done),
@@ -36,10 +36,8 @@ class RunOn final : public Run {
         repeated_(systems_.queue()) {
     const auto device = systems_.queue().use();
     integrator_->prepare(systems_.atoms());
-    if (is_new) {
-      integrator_->start(systems_.queue(), systems_.atoms());
-      evaluate();
-    }
+    if (begin == Begin::new_run) integrator_->start(systems_.queue(), systems_.atoms());
+    if (begin != Begin::continued) evaluate();
     look();
   }
 
@@ -277,13 +275,13 @@ double degrees_of_freedom(const SystemState& system, const DynamicsOptions& opti
   return std::max(0.0, 3.0 * static_cast<double>(moving) - (at_rest ? 3 : 0));
 }
 
-std::unique_ptr<Run> make_run(Potential& potential, RunState state, bool is_new) {
+std::unique_ptr<Run> make_run(Potential& potential, RunState state, Begin begin) {
 #ifdef TRINE_CUDA
   if (potential.gpu() >= 0) {
-    return std::make_unique<RunOn<MemSpace::device>>(potential, std::move(state), is_new);
+    return std::make_unique<RunOn<MemSpace::device>>(potential, std::move(state), begin);
   }
 #endif
-  return std::make_unique<RunOn<MemSpace::host>>(potential, std::move(state), is_new);
+  return std::make_unique<RunOn<MemSpace::host>>(potential, std::move(state), begin);
 }
 
 }  // namespace trine::sim

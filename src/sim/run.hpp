@@ -34,9 +34,14 @@ class Run {
   virtual std::vector<Sums> sums() = 0;
 };
 
-/// On the device of the potential. A new run begins with the forces of where the atoms are, another
-/// goes on with those that the state has.
-std::unique_ptr<Run> make_run(Potential& potential, RunState state, bool is_new);
+enum class Begin {
+  new_run,      ///< with the forces of where the atoms are
+  continued,    ///< with those that the state has
+  other_forces  ///< in the middle of a run, with those that the potential now gives
+};
+
+/// On the device of the potential.
+std::unique_ptr<Run> make_run(Potential& potential, RunState state, Begin begin);
 
 /// Degrees of freedom of a system in a run.
 double degrees_of_freedom(const SystemState& system, const DynamicsOptions& options);

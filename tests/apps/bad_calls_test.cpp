@@ -14,10 +14,8 @@ const BadCall kBadCalls[] = {
     // The call itself.
     {"", 2, "no command given"},
     {"prdict", 2,
-     "unknown command 'prdict' (commands are help, info, predict, md, relax, bench step, bench "
-     "gemm, "
-     "devices; did you mean predict?), see 'trine help'"},
-    {"validate models/trine-mini.ckpt h2o.xyz", 2, "unknown command 'validate'"},
+     "unknown command 'prdict' (commands are help, info, predict, md, relax, validate, bench "
+     "step, bench gemm, devices; did you mean predict?), see 'trine help'"},
     {"bench", 2, "unknown command 'bench'"},
     {"bench gem", 2, "did you mean bench gemm?"},
     {"bench gemm --models s33", 2,
@@ -97,7 +95,6 @@ const BadCall kBadCalls[] = {
     {"predict ref/models/long_range.ckpt h2o.xyz", 7, "long-range"},
     {"predict models/trine-mini.ckpt h2o.xyz --device cuda", 7, "no device cuda ("},
     {"predict models/trine-mini.ckpt h2o.xyz --device cuda:1", 7, "no device cuda:1"},
-    {"predict models/trine-mini.ckpt h2o.xyz --precision auto", 7, "not in this version"},
     {"predict ref/models/solver.ckpt h2o.xyz --forces direct", 7,
      "the model has no direct force head"},
     {"predict models/trine-mini.ckpt h2o.xyz --stress direct", 7,

@@ -6,8 +6,8 @@ namespace {
 
 class Help : public ProgramTest {};
 
-const char* const kCommands[] = {"info",       "predict",    "md",     "relax",
-                                 "bench step", "bench gemm", "devices"};
+const char* const kCommands[] = {"info",     "predict",    "md",         "relax",
+                                 "validate", "bench step", "bench gemm", "devices"};
 
 TEST_F(Help, OverviewNamesEveryCommand) {
   for (const char* call : {"help", "--help", "-h"}) {

@@ -86,6 +86,17 @@ TEST_F(MdRestart, WhatComesAfterTheCheckpointIsCut) {
   expect_same(whole);
 }
 
+TEST_F(MdRestart, ThePrecisionIsThatOfTheRun) {
+  const std::string rest =
+      "ref/models/direct_heads.ckpt --device cpu --threads 1 --steps 6 --json - ";
+  for (const char* precision : {"", "--precision auto "}) {
+    expect_good(md("h2o.xyz --steps 3 --checkpoint r.run --quiet"));
+    const Outcome run = trine("md --restart r.run " + std::string(precision) + rest);
+    expect_good(run);
+    EXPECT_EQ(Json::parse(run.out)["precision"], "fp64");
+  }
+}
+
 TEST_F(MdRestart, NothingIsLeftToDo) {
   expect_good(md(std::string("h2o.xyz ") + kOutputs + "--steps 10"));
   const auto texts = std::vector{text_of("t.xyz"), text_of("l.csv"), text_of("r.run")};
@@ -134,7 +145,7 @@ struct Refused {
 };
 
 const Refused kRefused[] = {
-    {"md ref/models/direct_heads.ckpt --steps 20 --restart r.run", 2,
+    {"md ref/models/direct_heads.ckpt --precision fp32 --steps 20 --restart r.run", 2,
      "--precision fp32 contradicts r.run (its run has fp64), write --precision fp64"},
     {"md ref/models/solver.ckpt --precision fp64 --steps 20 --restart r.run", 3,
      "ref/models/solver.ckpt is not the model of the run in r.run (that was "

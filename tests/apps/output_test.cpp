@@ -54,8 +54,8 @@ TEST_F(Output, InfoAsJson) {
 TEST_F(Output, Devices) {
   const Outcome text = trine("devices");
   EXPECT_EQ(text.status, 0);
-  expect_contains(text.out, {"cpu", "cuda", "this build of trine has no CUDA", "fp16x3", "emulated",
-                             "not in this version"});
+  expect_contains(text.out,
+                  {"cpu", "cuda", "this build of trine has no CUDA", "fp16x3", "emulated", "auto"});
   const Json all = Json::parse(trine("devices --json").out);
   EXPECT_EQ(keys_of(all), (std::vector<std::string>{"devices", "methods"}));
   EXPECT_EQ(keys_of(all["devices"][0]), (std::vector<std::string>{"name", "available", "model",
@@ -65,11 +65,10 @@ TEST_F(Output, Devices) {
                                      {"reason", "this build of trine has no CUDA"}}));
   ASSERT_EQ(all["methods"].size(), 11U);
   for (const auto& method : all["methods"]) {
-    const bool plain = method["name"] == "fp64" || method["name"] == "fp32";
-    const bool here = method["name"] != "auto";
-    EXPECT_EQ(method["available"], here) << method;
-    EXPECT_EQ(method["emulated"], here && !plain) << method;
-    EXPECT_EQ(method.contains("reason"), !here) << method;
+    const bool plain =
+        method["name"] == "fp64" || method["name"] == "fp32" || method["name"] == "auto";
+    EXPECT_EQ(method["available"], true) << method;
+    EXPECT_EQ(method["emulated"], !plain) << method;
   }
 }
 
@@ -88,6 +87,20 @@ TEST_F(Output, TensorCoreMethodsAreEmulatedAndSaySo) {
   const double exact = energy("fp64");
   EXPECT_LT(std::abs(fp16x3["frames"][0]["energy"].get<double>() - exact), 1e-5);
   EXPECT_GT(std::abs(energy("bf16") - exact), 1e-5);
+}
+
+TEST_F(Output, AutomaticPrecisionOfACpuIsFp32) {
+  const std::string call = "predict models/trine-mini.ckpt h2o.xyz --json - ";
+  const Outcome typed = trine(call + "--precision auto"), plain = trine(call);
+  ASSERT_EQ(typed.status, 0) << typed.err;
+  expect_contains(typed.err, {"precision auto: fp32 (", "device cpu, ", ", precision fp32, "});
+  EXPECT_EQ(plain.err.find("auto"), std::string::npos) << "nothing was left to choose";
+  EXPECT_EQ(typed.out, plain.out);
+  EXPECT_EQ(Json::parse(typed.out)["precision"], "fp32");
+  const Outcome step =
+      trine("bench step models/trine-mini.ckpt h2o.xyz --repeats 1 --precision auto --json -");
+  ASSERT_EQ(step.status, 0) << step.err;
+  EXPECT_EQ(Json::parse(step.out)["precision"], "fp32");
 }
 
 TEST_F(Output, PoliciesNameTheirFile) {

@@ -113,19 +113,24 @@ TEST_F(RunFiles, DamageIsFound) {
   EXPECT_THROW(sim::write_run(path("no/folder"), {{{}, 0, {s}}, ""}), Error);
 }
 
-/// 2 `steps` are `steps`, a file, and `steps`.
+/// 2 `steps` are `steps`, a file, and `steps`; and so with the same potential taken up anew.
 void expect_continued(Potential& potential, const std::vector<Structure>& start,
                       const DynamicsOptions& options, int steps, const RunFiles& at) {
   Dynamics whole(potential, start, options), first(potential, start, options);
   whole.run(2 * steps);
   first.run(steps);
   first.save(at.path("half"), "note");
+  EXPECT_EQ(Dynamics::about_of(at.path("half")), "note");
   Dynamics second = Dynamics::restart(potential, at.path("half"));
   EXPECT_EQ(second.about(), "note");
   EXPECT_EQ(second.steps_done(), steps);
   second.run(steps);
   whole.save(at.path("a"));
   second.save(at.path("b"));
+  EXPECT_EQ(read(at.path("a")), read(at.path("b"))) << ensemble_name(options.ensemble);
+  first.go_on_with(potential);
+  first.run(steps);
+  first.save(at.path("b"));
   EXPECT_EQ(read(at.path("a")), read(at.path("b"))) << ensemble_name(options.ensemble);
 }
 
@@ -153,6 +158,27 @@ TEST_F(RunFiles, ContinueBitForBit) {
                        100, *this);
     }
   }
+}
+
+TEST(RunsWithAnotherPotential, BeginWithItsForces) {
+  const Structure rest = reference_structure("fe_bcc2");
+  HarmonicCrystal soft(rest, 1), hard(rest, 3);
+  Dynamics run(soft, {rest}, {.temperature = 100});
+  run.run(20);
+  const Observables before = run.observables();
+  const auto forces = run.forces(), velocities = run.velocities();
+  run.go_on_with(hard);
+  EXPECT_EQ(run.steps_done(), 20);
+  EXPECT_EQ(run.velocities(), velocities);
+  EXPECT_EQ(run.observables().kinetic, before.kinetic);
+  EXPECT_NEAR(run.observables().potential, 3 * before.potential, 1e-12 * before.potential);
+  ASSERT_GT(before.potential, 0);
+  for (std::size_t i = 0; i < forces.size(); ++i) {
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_DOUBLE_EQ(run.forces()[i][k], 3 * forces[i][k]);
+  }
+  const double total = run.observables().conserved;
+  run.run(200);
+  EXPECT_NEAR(run.observables().conserved, total, 1e-3 * total);
 }
 
 }  // namespace
