@@ -21,7 +21,10 @@ struct Limits {
   /// eV/atom: an energy error that is none yet, for `energy_ratio`; a hundredth of what people
   /// resolve. That of fp32 can be smaller by chance.
   double energy_floor = 1e-6;
-  std::optional<double> stress_ratio;    ///< rms stress error over that of fp32
+  std::optional<double> stress_ratio;  ///< rms stress error over that of fp32
+  /// eV/Angstrom^3: a stress error that is none yet, 16 kPa, for `stress_ratio`. Six numbers do not
+  /// say well how large fp32's is.
+  double stress_floor = 1e-7;
   std::optional<double> residual_ratio;  ///< rms residual of the energy curve over that of fp32
   std::optional<double> jitter;          ///< meV
   /// Slope of the total energy: its distance from fp32's in combined standard errors...

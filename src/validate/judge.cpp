@@ -105,7 +105,9 @@ class Judge {
                      ratio(limits_.energy_ratio), energy_scale(*fp32));
     }
     const double stress = (fp32 ? *fp32 : errors).stress_rms;  // NaN where there is none
-    if (!std::isnan(stress)) times("stress error", errors.stress_ratio, limits_.stress_ratio);
+    const bool exists = !std::isnan(stress);
+    if (exists && !(errors.stress_rms <= limits_.stress_floor))
+      times("stress error", errors.stress_ratio, limits_.stress_ratio);
   }
 
   /// The larger of fp32's energy error and spread, if a spread was measured. NaN stays.
@@ -275,6 +277,21 @@ Findings common_findings(const Certificate& c) {
   return found;
 }
 
+/// Of fp32 over those of `name`; NaN where one was not measured.
+template <class Run>
+double ratio_of_steps(const std::vector<Run>& runs, const std::string& name) {
+  const Run *fp32 = row_of(runs, kFp32), *own = row_of(runs, name);
+  return fp32 && own ? fp32->seconds_per_step / own->seconds_per_step : kNotMeasured;
+}
+
+/// By evaluations, else by steps of dynamics, else by steps of a relaxation.
+double speedup_of(const Certificate& c, const PointErrors* point, const std::string& name) {
+  if (point) return point->speedup;
+  const double dynamics = c.drift ? ratio_of_steps(c.drift->runs, name) : kNotMeasured;
+  if (!std::isnan(dynamics)) return dynamics;
+  return c.relaxation ? ratio_of_steps(c.relaxation->runs, name) : kNotMeasured;
+}
+
 Verdict verdict_of(const Certificate& c, const std::string& name, bool measured,
                    const Findings& common) {
   Findings own = Judge(c, name).findings(measured);
@@ -287,10 +304,8 @@ Verdict verdict_of(const Certificate& c, const std::string& name, bool measured,
   }
   const PointErrors* row = c.single_point ? row_of(c.single_point->errors, name) : nullptr;
   if (!row && name == kPolicyName && c.layers) row = &c.layers->policy_errors;
-  if (row) {
-    verdict.force_ratio = row->force_ratio;
-    verdict.speedup = row->speedup;
-  }
+  if (row) verdict.force_ratio = row->force_ratio;
+  verdict.speedup = speedup_of(c, row, name);
   return verdict;
 }
 

@@ -21,7 +21,7 @@ struct Named {
   bool may_be_zero = false;
 };
 
-const std::array<Named, 14> kLimits = {{
+const std::array<Named, 15> kLimits = {{
     {"force-ratio", "rms force error over that of fp32", &Limits::force_ratio},
     {"force-error", "rms force error, eV/A", &Limits::force_error},
     {"energy-ratio", "energy error over the larger of fp32's error and spread",
@@ -29,6 +29,7 @@ const std::array<Named, 14> kLimits = {{
     {"energy-error", "energy error, eV/atom", &Limits::energy_error},
     {"energy-floor", "energy error that is none yet, eV/atom", &Limits::energy_floor, true},
     {"stress-ratio", "rms stress error over that of fp32", &Limits::stress_ratio},
+    {"stress-floor", "stress error that is none yet, eV/A^3", &Limits::stress_floor, true},
     {"residual-ratio", "rms residual of the energy along a path over that of fp32",
      &Limits::residual_ratio},
     {"jitter", "error of the energy from point to point of a path, meV", &Limits::jitter},

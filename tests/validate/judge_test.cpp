@@ -66,7 +66,7 @@ Certificate good() {
   c.limits = limits_named("fp32-class");
   c.limits.force_error = 5e-3;
   c.limits.energy_error = 1e-3;
-  c.limits.energy_floor = 0;
+  c.limits.energy_floor = c.limits.stress_floor = 0;
   c.limits.jitter = 1;
   c.single_point = SinglePoint{10, 1.0, 0.1, {point("fp32"), point(kTested)}};
   c.smoothness.emplace().curves = {curve("fp64"), curve("fp32"), curve(kTested)};
@@ -178,6 +178,10 @@ TEST(Judge, LimitsAtTheirEdges) {
   const auto floored = [&](double x) {
     return [=](Certificate& c) { c.limits.energy_floor = 1e-6, energy(x)(c); };
   };
+  expect_pass("stress errors below the floor are none", [](Certificate& c) {
+    c.limits.stress_floor = 1e-9;
+    tested_point(c).stress_ratio = 2;
+  });
   expect_pass("energy errors below the floor are none", floored(-1e-6));
   expect_fail("single-point", "energy error", floored(-1.001e-6));
 }

@@ -14,7 +14,7 @@ using testing::expect_error;
 
 using Values = std::vector<std::pair<std::string, double>>;
 
-/// What is set, with energy-floor, baseline and exact, which always are.
+/// What is set, with floors, baseline and exact, which always are.
 Values values(const Limits& limits) {
   Values all;
   for (const auto& [name, meaning] : limit_names()) {
@@ -29,6 +29,7 @@ TEST(Limits, NamedOnesHaveTheValuesOfTheDocuments) {
                                                         {"energy-ratio", 3},
                                                         {"energy-floor", 1e-6},
                                                         {"stress-ratio", 1.5},
+                                                        {"stress-floor", 1e-7},
                                                         {"residual-ratio", 1.5},
                                                         {"drift-sigmas", 3},
                                                         {"drift", 0.02},
@@ -39,6 +40,7 @@ TEST(Limits, NamedOnesHaveTheValuesOfTheDocuments) {
   EXPECT_EQ(values(limits_named("screening")), (Values{{"force-error", 5e-3},
                                                        {"energy-error", 1e-3},
                                                        {"energy-floor", 1e-6},
+                                                       {"stress-floor", 1e-7},
                                                        {"jitter", 1},
                                                        {"drift", 1},
                                                        {"steps-ratio", 1.5},
@@ -82,7 +84,7 @@ TEST(Limits, RefusesWhatMakesNoSense) {
                  [&] { set_limit(limits, "energy-error", value); });
   }
   expect_error(ErrorCode::usage, "drift", [&] { set_limit(limits, "drift", -0.1); });
-  EXPECT_EQ(values(limits).size(), 3) << "nothing but what is always set";
+  EXPECT_EQ(values(limits).size(), 4) << "nothing but what is always set";
   EXPECT_EQ(limits.name, "");
 }
 

@@ -52,6 +52,7 @@ Json limits_json(const Limits& l) {
           {"energy_floor_ev_per_atom", l.energy_floor},
           {"energy_error_ev_per_atom", value(l.energy_error)},
           {"stress_ratio", value(l.stress_ratio)},
+          {"stress_floor_ev_per_a3", l.stress_floor},
           {"residual_ratio", value(l.residual_ratio)},
           {"jitter_mev", value(l.jitter)},
           {"drift_sigmas", value(l.drift_sigmas)},

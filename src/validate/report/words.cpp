@@ -66,7 +66,11 @@ std::string overall_sentence(const Certificate& certificate) {
   }
   const std::string& name = certificate.best.name;
   if (name.empty() || name == "fp32") {
-    return "fp32 stays: no faster method keeps to the limits.";
+    const bool timed = std::any_of(
+        certificate.verdicts.begin(), certificate.verdicts.end(),
+        [](const Verdict& v) { return v.arithmetic != "fp32" && std::isfinite(v.speedup); });
+    return timed ? "fp32 stays: no faster method keeps to the limits."
+                 : "fp32 stays: no speed was measured.";
   }
   std::string words =
       (name == "policy" ? "The policy found layer by layer" : name) + " may be used";
@@ -94,6 +98,7 @@ std::vector<LimitWords> limits_in_words(const Limits& limits) {
   add("energy error that is none yet", limits.energy_floor, 1e3, "meV/atom");
   add("energy error", limits.energy_error, 1e3, "meV/atom");
   add("rms stress error over that of fp32", limits.stress_ratio, 1, "");
+  add("stress error that is none yet", limits.stress_floor, 1, "eV/A^3");
   add("rms residual of the energy curve over that of fp32", limits.residual_ratio, 1, "");
   add("jitter of the energy curve", limits.jitter, 1, "meV");
   add("slope of the total energy, from fp32's, in combined standard errors", limits.drift_sigmas, 1,

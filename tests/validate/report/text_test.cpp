@@ -64,6 +64,8 @@ TEST(Certificate, IsSummedUpInASentence) {
   for (auto& verdict : certificate.verdicts) verdict.speedup = kNotMeasured;
   EXPECT_EQ(overall_sentence(certificate), "fp16x3 may be used: force error 0.86 of fp32's.");
   certificate.best = {"fp32", Precision::fp32, {}};
+  EXPECT_EQ(overall_sentence(certificate), "fp32 stays: no speed was measured.");
+  certificate.verdicts[1].speedup = 0.9;
   EXPECT_EQ(overall_sentence(certificate), "fp32 stays: no faster method keeps to the limits.");
   certificate.verdicts[0].standing = Standing::fail;
   EXPECT_EQ(overall_sentence(certificate).substr(0, 23), "Nothing can be judged: ");
