@@ -3,6 +3,7 @@
 `certificate.trine_mini.STRUCTURE.METHOD.*`: ratios to fp32 of errors of forces, of the residual along a path and of the steps of relaxations; the
 drift's distance from fp32's in combined standard errors; the speed. `certificate.quick.seconds`: what `--precision auto` waits for.
 `md.recheck.share`: of a run's time, what comparing its forces with fp32's takes."""
+import os
 import pathlib
 import shutil
 
@@ -89,13 +90,18 @@ def figures_of(name, report):
             yield figure(method, "steps_ratio", steps / own if steps and own else None, "x", "fp32, same run")
 
 
+def named(runner, path):
+    """As the report shall name it: from where the gate was started."""
+    return os.path.relpath(runner.root / path)
+
+
 def certificates(runner, picoseconds, names):
     for name, model, structure, experiments, options in CERTIFICATES:
         if names and name not in names:
             continue
-        model = model if model.startswith("synthetic:") else runner.root / model
+        model = model if model.startswith("synthetic:") else named(runner, model)
         folder = runner.folder / name
-        words = ["validate", model, runner.root / structure, "--methods", "all", "--tests", experiments, "--report", folder]
+        words = ["validate", model, named(runner, structure), "--methods", "all", "--tests", experiments, "--report", os.path.relpath(folder)]
         words += [option.format(ps=picoseconds) for option in options]
         report = runner.run(f"certificate.{name}", words, good=(0, 6))
         if report:
