@@ -33,7 +33,7 @@ constexpr std::array<CommandEntry, 8> kCommands = {{
      "trine relax models/trine-mini.ckpt examples/water192.xyz -o relaxed.xyz --fmax 1.5",
      make_relax},
     {"validate", "which precision may be used for a model on a structure, and why",
-     "trine validate models/trine-mini.ckpt examples/water192.xyz --methods fp16x3 --tests "
+     "trine validate models/trine-mini.ckpt examples/cantor16.xyz --methods fp16x3 --tests "
      "single-point --permutations 2 --timings 1 --report certificate",
      make_validate},
     {"bench step", "time of one evaluation, beside a baseline",
