@@ -21,7 +21,7 @@ const Verdict* verdict_of(const Certificate& certificate, const std::string& ari
 /// The errors of `arithmetic` on the single point, the policy's included, or null.
 const PointErrors* point_errors_of(const Certificate& certificate, const std::string& arithmetic);
 
-/// What the part of an experiment is called in the report: "nve", "Energy drift".
+/// What the part of an experiment is called in the report: `experiment_name`, "Energy drift".
 struct SectionName {
   const char *id, *title;
 };

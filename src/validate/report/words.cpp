@@ -23,21 +23,27 @@ const char* standing_words(Standing standing) {
 }
 
 SectionName section_of(Experiment experiment) {
+  const char* title = "Layer by layer";
   switch (experiment) {
     case Experiment::single_point:
-      return {"single-point", "Single point"};
+      title = "Single point";
+      break;
     case Experiment::smoothness:
-      return {"smoothness", "Smoothness of the energy"};
+      title = "Smoothness of the energy";
+      break;
     case Experiment::drift:
-      return {"nve", "Energy drift"};
+      title = "Energy drift";
+      break;
     case Experiment::relaxation:
-      return {"relax", "Relaxation"};
+      title = "Relaxation";
+      break;
     case Experiment::invariance:
-      return {"invariance", "Invariance"};
+      title = "Invariance";
+      break;
     case Experiment::layers:
-      return {"layers", "Layer by layer"};
+      break;
   }
-  return {"", ""};
+  return {experiment_name(experiment), title};
 }
 
 const Verdict* verdict_of(const Certificate& certificate, const std::string& arithmetic) {
