@@ -61,7 +61,7 @@ TEST(Invariance, OfACrystal) {
 }
 
 TEST(Invariance, OfAMolecule) {
-  const auto rows = measure_invariance(test::mini_bench(), test::water_drop(3),
+  const auto rows = measure_invariance(test::mini_bench(), test::water_drop(2),
                                        test::arithmetics({"fp32", "bf16"}))
                         .rows;
   ASSERT_EQ(rows.size(), 3U);
