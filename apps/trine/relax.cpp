@@ -20,6 +20,7 @@
 #include "options.hpp"
 #include "output_file.hpp"
 #include "relax_output.hpp"
+#include "stop_signal.hpp"
 #include "system_files.hpp"
 #include "trine/error.hpp"
 #include "trine/model.hpp"
@@ -48,7 +49,8 @@ class Relax : public Command {
  private:
   RelaxationOptions resolve() const;
   std::vector<Structure> read() const;
-  RelaxationCallbacks callbacks(RelaxOutput& output) const;
+  bool shows_progress(const RelaxOutput& output) const;
+  RelaxationCallbacks callbacks(RelaxOutput& output, const StopSignal& signal) const;
   Json head(const Model& model, double seconds) const;
 
   std::string model_;
@@ -123,10 +125,15 @@ std::vector<Structure> Relax::read() const {
   return frames;
 }
 
-RelaxationCallbacks Relax::callbacks(RelaxOutput& output) const {
+bool Relax::shows_progress(const RelaxOutput& output) const {
+  return !flags_.quiet && isatty(STDERR_FILENO) != 0 && output.size() > 1;
+}
+
+RelaxationCallbacks Relax::callbacks(RelaxOutput& output, const StopSignal& signal) const {
   RelaxationCallbacks callbacks;
   callbacks.next = [&output] { return output.next(); };
-  const bool show = !flags_.quiet && isatty(STDERR_FILENO) != 0 && output.size() > 1;
+  callbacks.stop = [&signal] { return signal.name() != nullptr; };
+  const bool show = shows_progress(output);
   callbacks.done = [&output, show](RelaxationResult result) {
     output.add(std::move(result));
     if (!show) return;
@@ -162,14 +169,19 @@ void Relax::run() {
   note_device(flags_.quiet, model);
 
   RelaxOutput output(outputs_, std::move(frames));
+  const StopSignal signal;
   const auto start = std::chrono::steady_clock::now();
-  relax(model, callbacks(output), options);
+  relax(model, callbacks(output, signal), options);
+  if (shows_progress(output) && output.done() < output.size()) fmt::print(stderr, "\n");
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   output.finish(head(model, elapsed.count()));
   const bool data = outputs_.extxyz == "-" || outputs_.json == "-" || outputs_.trajectory == "-";
   if (!data && !flags_.quiet) fmt::print("{}", output.table());
+  if (output.was_stopped()) {
+    warn(fmt::format("stopped by {}: {}", signal.name(), output.what_is_missing()));
+  }
   note(flags_.quiet,
-       fmt::format("{} in {:.3f} s", counted(output.size(), "frame"), elapsed.count()));
+       fmt::format("{} in {:.3f} s", counted(output.done(), "frame"), elapsed.count()));
   output.throw_if_not_converged(options.max_steps);
 }
 

@@ -34,6 +34,8 @@ const char* status_name(RelaxationStatus status) {
       return "step_limit";
     case RelaxationStatus::failed:
       return "failed";
+    case RelaxationStatus::stopped:
+      return "stopped";
   }
   return "";
 }
@@ -103,8 +105,8 @@ std::size_t RelaxOutput::count(RelaxationStatus status) const {
 void RelaxOutput::finish(Json head) {
   extxyz_.commit();
   if (!json_) return;
-  for (const auto status :
-       {RelaxationStatus::converged, RelaxationStatus::step_limit, RelaxationStatus::failed}) {
+  for (const auto status : {RelaxationStatus::converged, RelaxationStatus::step_limit,
+                            RelaxationStatus::failed, RelaxationStatus::stopped}) {
     head[status_name(status)] = count(status);
   }
   head["frames"] = Json::array();
@@ -147,11 +149,20 @@ std::string RelaxOutput::table() const {
     }
     table.add(cells);
   }
-  const std::string counts =
-      fmt::format("{}: {} converged, {} at the step limit, {} failed\n",
-                  counted(rows_.size(), "frame"), count(RelaxationStatus::converged),
-                  count(RelaxationStatus::step_limit), count(RelaxationStatus::failed));
+  const std::size_t stopped = count(RelaxationStatus::stopped);
+  const std::string counts = fmt::format(
+      "{}: {} converged, {} at the step limit, {} failed{}\n", counted(rows_.size(), "frame"),
+      count(RelaxationStatus::converged), count(RelaxationStatus::step_limit),
+      count(RelaxationStatus::failed), stopped > 0 ? fmt::format(", {} stopped", stopped) : "");
   return shown > 0 ? table.text() + "\n" + counts : counts;
+}
+
+std::string RelaxOutput::what_is_missing() const {
+  std::string text = fmt::format("{} of {} had not converged (their best steps were written)",
+                                 count(RelaxationStatus::stopped), counted(size(), "frame"));
+  const std::size_t not_begun = size() - done();
+  if (not_begun > 0) text += fmt::format(", {} had not begun (they are left out)", not_begun);
+  return text;
 }
 
 void RelaxOutput::throw_if_not_converged(int max_steps) const {

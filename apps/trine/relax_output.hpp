@@ -20,7 +20,7 @@ struct RelaxOutputNames {
   std::string extxyz, json, trajectory;
 };
 
-/// "converged", "step_limit", "failed".
+/// "converged", "step_limit", "failed", "stopped".
 const char* status_name(RelaxationStatus status);
 
 class RelaxOutput {
@@ -39,6 +39,12 @@ class RelaxOutput {
   std::size_t done() const { return done_; }
   std::size_t size() const { return frames_.size(); }
   std::size_t count(RelaxationStatus status) const;
+  /// Whether the relaxation ended before its time.
+  bool was_stopped() const {
+    return done_ < frames_.size() || count(RelaxationStatus::stopped) > 0;
+  }
+  /// How many frames had not converged then, and how many had not begun.
+  std::string what_is_missing() const;
 
   /// The files appear under their names. `head` begins the JSON.
   void finish(nlohmann::ordered_json head);

@@ -35,6 +35,7 @@ enum class RelaxationStatus {
   converged,
   step_limit,  ///< `max_steps` were not enough
   failed,      ///< `error` says why
+  stopped,     ///< `RelaxationCallbacks::stop` asked for the end before
 };
 
 /// Where the relaxation of one structure has come to.
@@ -62,6 +63,9 @@ struct RelaxationCallbacks {
   std::function<void(RelaxationResult)> done;
   /// If given: every step of every structure, which then waits for the device.
   std::function<void(const RelaxationStep&)> step;
+  /// If given: asked after every step; once it says true, structures that have begun are done with
+  /// the status `stopped`, and no others begin, of which `done` is not told.
+  std::function<bool()> stop;
 };
 
 /// Relaxes all that `next` gives. A structure that has converged leaves, and the next one takes its

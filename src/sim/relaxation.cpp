@@ -110,6 +110,7 @@ class Relaxation {
       const auto found = systems_->look();
       if (callbacks_.step) report(found);
       for (std::size_t b = 0; b < members_.size(); ++b) judge(members_[b], found[b]);
+      if (callbacks_.stop && callbacks_.stop()) end_all();
       finish_done();
       move();
     }
@@ -126,6 +127,7 @@ class Relaxation {
   void evaluate();
   void report(const std::vector<Found>& found);
   void judge(Member& member, const Found& found) const;
+  void end_all();
   void finish_done();
   void move();
 
@@ -290,6 +292,17 @@ void Relaxation<S>::judge(Member& member, const Found& found) const {
   } else {
     member.is_done = false;
   }
+}
+
+/// Nobody goes on, and nobody else begins.
+template <MemSpace S>
+void Relaxation<S>::end_all() {
+  for (Member& m : members_) {
+    if (m.is_done) continue;
+    m.is_done = true;
+    m.status = RelaxationStatus::stopped;
+  }
+  more_ = false;
 }
 
 /// Tells the device who is done.

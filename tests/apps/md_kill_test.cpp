@@ -1,7 +1,5 @@
 // A run of trine md that ends before its time: by kill -9 at random moments, and by signals that
 // ask for it. Whatever happens, its files are a beginning of the run's, and it can go on.
-#include <fcntl.h>
-
 #include <chrono>
 #include <csignal>
 #include <random>
@@ -24,29 +22,6 @@ class MdKill : public MdProgramTest {
   std::string begin_or_go_on(int steps) const {
     return command(std::string(exists("r.run") ? "--restart r.run" : kBegin) + " --steps " +
                    std::to_string(steps));
-  }
-
-  /// Starts the program and returns its process.
-  pid_t start(const std::string& arguments) const {
-    std::vector<std::string> words = {TRINE_PROGRAM};
-    std::istringstream stream(arguments);
-    for (std::string word; stream >> word;) words.push_back(word);
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    const pid_t child = fork();
-    if (child != 0) return child;
-    const int out = open((folder_ / ".out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    const int err = open((folder_ / ".err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    const bool ready = chdir(folder_.c_str()) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2;
-    if (ready) execv(argv[0], argv.data());
-    _exit(127);
-  }
-
-  static int wait_for(pid_t child) {
-    int status = -1;
-    waitpid(child, &status, 0);
-    return status;
   }
 
   /// Waits until the log has so many lines.

@@ -1,6 +1,7 @@
 // Runs the program in a folder of its own and keeps what it printed.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,6 +69,29 @@ class ProgramTest : public testing::Test {
                                 arguments + " >.out 2>.err";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(".out"), text_of(".err")};
+  }
+
+  /// Starts the program, without a shell, and returns its process.
+  pid_t start(const std::string& arguments) const {
+    std::vector<std::string> words = {TRINE_PROGRAM};
+    std::istringstream stream(arguments);
+    for (std::string word; stream >> word;) words.push_back(word);
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const pid_t child = fork();
+    if (child != 0) return child;
+    const int out = open((folder_ / ".out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    const int err = open((folder_ / ".err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    const bool ready = chdir(folder_.c_str()) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2;
+    if (ready) execv(argv[0], argv.data());
+    _exit(127);
+  }
+
+  static int wait_for(pid_t child) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status;
   }
 
   fs::path folder_;

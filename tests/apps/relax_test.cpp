@@ -1,5 +1,8 @@
 // trine relax: what it writes, what it refuses, and that nothing depends on what is beside a frame.
+#include <chrono>
 #include <cmath>
+#include <csignal>
+#include <thread>
 
 #include "apps/program.hpp"
 #include "trine/structure_io.hpp"
@@ -26,6 +29,23 @@ class Relax : public ProgramTest {
     return trine(
         "relax models/trine-mini.ckpt --device cpu --precision fp64 --threads 1 " + arguments,
         "OMP_WAIT_POLICY=passive");
+  }
+
+  /// A relaxation that does not end by itself gets a signal after some steps, and ends well.
+  void stop(const std::string& arguments, int signal) const {
+    using namespace std::chrono_literals;
+    const pid_t child = start(
+        "relax models/trine-mini.ckpt --device cpu --precision fp64 --threads 1 --fmax 1e-300 "
+        "--max-steps 1000000 --trajectory t.xyz --json s.json -o out.xyz " +
+        arguments);
+    for (int i = 0; i < 1000 && !(exists("t.1.xyz") && fs::file_size(folder_ / "t.1.xyz") > 0);
+         ++i) {
+      std::this_thread::sleep_for(10ms);
+    }
+    kill(child, signal);
+    const int status = wait_for(child);
+    EXPECT_TRUE(WIFEXITED(status)) << status;
+    EXPECT_EQ(WEXITSTATUS(status), 0) << text_of(".err");
   }
 
   std::vector<Structure> frames(const std::string& name) const {
@@ -70,7 +90,7 @@ TEST_F(Relax, WritesFramesTableAndJson) {
   EXPECT_EQ(keys_of(all),
             (std::vector<std::string>{"model", "device", "precision", "optimizer", "fmax_ev_per_a",
                                       "max_steps", "cell", "pressure_gpa", "seconds", "converged",
-                                      "step_limit", "failed", "frames"}));
+                                      "step_limit", "failed", "stopped", "frames"}));
   EXPECT_EQ(all["converged"], 2);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(info_of(out[i], "relax_status"), "converged");
@@ -172,6 +192,32 @@ TEST_F(Relax, TrajectoriesHoldEveryStep) {
     EXPECT_EQ(steps.front().positions, frames("two.xyz")[i].positions);
   }
   EXPECT_FALSE(exists("t.xyz"));
+}
+
+TEST_F(Relax, SignalsEndItInGoodOrder) {
+  stop("two.xyz", SIGINT);
+  expect_contains(text_of(".err"), "stopped by SIGINT: 2 of 2 frames had not converged (");
+  EXPECT_EQ(text_of(".err").find("had not begun"), std::string::npos);
+  expect_contains(text_of(".out"), "0 failed, 2 stopped");
+  EXPECT_EQ(Json::parse(text_of("s.json"))["stopped"], 2);
+  const auto out = frames("out.xyz");
+  ASSERT_EQ(out.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(info_of(out[i], "relax_status"), "stopped");
+    const auto steps = frames("t." + std::to_string(i + 1) + ".xyz");
+    EXPECT_EQ(std::to_string(steps.size() - 1), info_of(out[i], "relax_steps"));
+    EXPECT_NEAR(std::stod(info_of(out[i], "relax_fmax")), largest_force(out[i]), 1e-12);
+  }
+}
+
+TEST_F(Relax, FramesThatHaveNotBegunAreLeftOutAfterASignal) {
+  stop("two.xyz --batch 1", SIGTERM);
+  expect_contains(text_of(".err"),
+                  "stopped by SIGTERM: 1 of 2 frames had not converged (their best steps were "
+                  "written), 1 had not begun (they are left out)");
+  ASSERT_EQ(frames("out.xyz").size(), 1U);
+  EXPECT_EQ(info_of(frames("out.xyz")[0], "name"), "long");
+  EXPECT_EQ(Json::parse(text_of("s.json"))["frames"].size(), 1U);
 }
 
 TEST_F(Relax, StandardOutputHoldsNothingElse) {

@@ -181,6 +181,29 @@ TEST(Relaxation, ReportsEveryStep) {
   }
 }
 
+/// After the fourth question, that is three steps, as if that had been the limit.
+TEST(Relaxation, StopsWhenAsked) {
+  Model model = load("solver");
+  const auto all = structures_of({"h2o", "fe_bcc2", "ethanol"});
+  const RelaxationOptions options = {.fmax = 1e-9, .max_steps = 3, .atoms_at_a_time = 6};
+  std::size_t came = 0;
+  int asked = 0;
+  std::vector<RelaxationResult> results;
+  RelaxationCallbacks callbacks;
+  callbacks.next = [&]() -> std::optional<Structure> { return all.at(came++); };
+  callbacks.done = [&](RelaxationResult r) { results.push_back(std::move(r)); };
+  callbacks.stop = [&] { return ++asked == 4; };
+  relax(model, callbacks, {.fmax = 1e-9, .max_steps = 1000, .atoms_at_a_time = 6});
+  EXPECT_EQ(asked, 4);
+  EXPECT_EQ(came, 3U);  // the third has not found room
+  ASSERT_EQ(results.size(), 2U);
+  for (RelaxationResult& r : results) {
+    EXPECT_EQ(r.status, RelaxationStatus::stopped);
+    r.status = RelaxationStatus::step_limit;
+    expect_same(r, relax(model, {all[r.index]}, options).front());
+  }
+}
+
 TEST(Relaxation, HeldAtomsStay) {
   Model model = load("trine-mini");
   Structure start = reference_structure("h2o");
