@@ -3,9 +3,11 @@
 `certificate.trine_mini.STRUCTURE.METHOD.*`: ratios to fp32 of errors of forces, of the residual along a path and of the steps of relaxations; the
 drift's distance from fp32's in combined standard errors; the speed. `certificate.quick.seconds`: what `--precision auto` waits for.
 `md.recheck.share`: of a run's time, what comparing its forces with fp32's takes."""
+import json
 import os
 import pathlib
 import shutil
+import statistics
 
 import gate_figures
 import gate_sim
@@ -48,12 +50,26 @@ def rows(report, experiment, key):
     return {row["arithmetic"]: row for row in part[key]} if part else {}
 
 
+def walk_error(run):
+    """Standard error of the slope if the energy walks at random (src/validate/line_fit.hpp), from the samples that the report keeps."""
+    blocks = 10
+    times, energies = run["time_ps"], run["drift_mev_per_atom"]
+    cuts = [b * len(times) // blocks for b in range(blocks + 1)]
+    xs, ys = ([statistics.fmean(v[i:j]) for i, j in zip(cuts, cuts[1:])] for v in (times, energies))
+    steps = [b - a for a, b in zip(ys, ys[1:])]
+    return (1.8 * statistics.variance(steps) / blocks) ** 0.5 * len(steps) / (xs[-1] - xs[0])
+
+
+def error_of_slope(run):
+    return max(run["slope_error_mev_per_atom_ps"], walk_error(run))
+
+
 def sigmas(run, fp32):
-    errors = [row["slope_error_mev_per_atom_ps"] for row in (run, fp32)]
+    """How far two slopes are apart, in combined standard errors."""
     slopes = [row["slope_mev_per_atom_ps"] for row in (run, fp32)]
-    if None in errors + slopes:
+    if None in slopes:
         return None
-    return abs(slopes[0] - slopes[1]) / (errors[0] ** 2 + errors[1] ** 2) ** 0.5
+    return abs(slopes[0] - slopes[1]) / (error_of_slope(run) ** 2 + error_of_slope(fp32) ** 2) ** 0.5
 
 
 def mean_steps(run):
@@ -77,8 +93,8 @@ def figures_of(name, report):
             yield figure(method, "jitter", row["jitter_mev"], "meV", "float64, same device")
     runs = rows(report, "nve", "runs")
     for method, row in runs.items():
-        error = row["slope_error_mev_per_atom_ps"]
-        yield figure(method, "drift", row["slope_mev_per_atom_ps"], "meV/atom/ps", f"standard error {error}")
+        error = None if row["slope_mev_per_atom_ps"] is None else error_of_slope(row)
+        yield figure(method, "drift", row["slope_mev_per_atom_ps"], "meV/atom/ps", f"standard error {error:.2g}" if error else None)
         if method != "fp32":
             yield figure(method, "drift_sigmas", sigmas(row, runs["fp32"]), "1", "fp32, same run")
     runs = rows(report, "relax", "runs")
@@ -95,8 +111,21 @@ def named(runner, path):
     return os.path.relpath(runner.root / path)
 
 
-def certificates(runner, picoseconds, names):
+def earlier_report(runner, name, folder):
+    """The report that a run before left in `folder`: the long ones do not fit into one call on every machine."""
+    path = folder and pathlib.Path(folder) / f"certificate.{name}.json"
+    if not path or not path.exists():
+        return None
+    report = json.loads(path.read_text())
+    runner.entries.append(receipt.test(f"certificate.{name}", "passed", reason=f"made on {report['date']} on {report['device']}"))
+    return report
+
+
+def certificates(runner, picoseconds, names, earlier):
     for name, model, structure, experiments, options in CERTIFICATES:
+        if report := earlier_report(runner, name, earlier):
+            yield from figures_of(name, report)
+            continue
         if names and name not in names:
             continue
         model = model if model.startswith("synthetic:") else named(runner, model)
@@ -121,8 +150,9 @@ def automatic(runner):
         yield receipt.figure("md.recheck.share", share, "1", f"{checks['checks']} in {RECHECK_STEPS} steps of 192 atoms, {report['seconds']:.3g} s")
 
 
-def run(binaries, device, env, folder, root, picoseconds, names=(), seconds=SECONDS):
-    """(figures, entries of the receipt). `names`: of the certificates, all if there are none. Reports stay in `folder`/certificate."""
+def run(binaries, device, env, folder, root, picoseconds, names=(), earlier=None, seconds=SECONDS):
+    """(figures, entries of the receipt). `names`: of the certificates, all if there are none. Reports stay in `folder`/certificate; those in
+    `earlier` are taken as they are. A figure whose value is None was not reached: it is for the gates alone."""
     program = pathlib.Path(binaries) / "trine"
     if not program.is_file():
         return [], [receipt.test("certificate", "not run", reason="there is no trine among the binaries")]
@@ -130,7 +160,7 @@ def run(binaries, device, env, folder, root, picoseconds, names=(), seconds=SECO
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     runner = gate_sim.Runner(program, device, env, folder, root, seconds)
-    figures = [figure for part in (automatic(runner), certificates(runner, picoseconds, names)) for figure in part]
+    figures = [figure for part in (automatic(runner), certificates(runner, picoseconds, names, earlier)) for figure in part]
     return figures, runner.entries
 
 
@@ -140,7 +170,7 @@ def gates_of(figures, device, names=()):
     found = []
     for name, limit in GATES:
         parts = name.split(".")
-        if parts[0] == "certificate" and names and len(parts) > 4 and ".".join(parts[1:3]) not in names:
+        if name not in values and names and len(parts) > 4 and ".".join(parts[1:3]) not in names:
             continue
         entry = gate_figures.gate(values, name, limit, False)
         if "H200" not in device and entry["status"] != "not run":

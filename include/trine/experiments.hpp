@@ -150,8 +150,9 @@ struct DriftRun {
   std::vector<double> time;     ///< ps; at most 600 samples are kept, evenly
   std::vector<double> drift;    ///< meV/atom, against the start
   double slope = kNotMeasured;  ///< meV/atom/ps, least squares over all samples
-  /// Standard error of the slope, from the residuals of the means of ten blocks of samples about a
-  /// line: right for noise that is correlated over less than a block.
+  /// Standard error of the slope from the means of ten blocks of samples: the larger of what their
+  /// residuals about a line say and what a random walk would give, which the energy of a long run
+  /// is nearer to.
   double slope_error = kNotMeasured;
   double fluctuation = kNotMeasured;          ///< meV/atom, rms about the line
   double kinetic_fluctuation = kNotMeasured;  ///< meV/atom, standard deviation

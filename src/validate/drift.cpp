@@ -121,7 +121,7 @@ void describe(DriftRun& row, const Samples& samples) {
   if (samples.steps == 0) return;
   const validation::LineFit line = validation::fit_line(samples.time, samples.total);
   row.slope = line.slope;
-  row.slope_error = line.slope_error;
+  row.slope_error = std::max(line.slope_error, line.walk_error);
   row.fluctuation = line.rms;
   row.kinetic_fluctuation = deviation(samples.kinetic);
   row.temperature = mean(samples.temperature);

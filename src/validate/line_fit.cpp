@@ -47,17 +47,29 @@ std::vector<double> block_means(std::span<const double> values, std::size_t coun
   return means;
 }
 
+double walk_error(std::span<const double> x, std::span<const double> y) {
+  std::vector<double> increments;
+  for (std::size_t i = 1; i < y.size(); ++i) increments.push_back(y[i] - y[i - 1]);
+  const double middle = mean(increments), count = static_cast<double>(increments.size());
+  double squares = 0;
+  for (const double d : increments) squares += (d - middle) * (d - middle);
+  const double step = (x.back() - x.front()) / count;
+  return std::sqrt(1.8 * squares / (count - 1) / (count + 1)) / step;
+}
+
 }  // namespace
 
 LineFit fit_line(std::span<const double> x, std::span<const double> y, std::size_t blocks) {
-  if (x.size() < 2) return {kUnknown, kUnknown, kUnknown, kUnknown};
+  if (x.size() < 2) return {kUnknown, kUnknown, kUnknown, kUnknown, kUnknown};
   const Regression all = regress(x, y);
   LineFit fit{all.intercept, all.slope, std::sqrt(all.squares / static_cast<double>(x.size())),
-              kUnknown};
+              kUnknown, kUnknown};
   const std::size_t count = std::min(blocks, x.size());
   if (count < 3) return fit;
-  const Regression means = regress(block_means(x, count), block_means(y, count));
+  const std::vector<double> xs = block_means(x, count), ys = block_means(y, count);
+  const Regression means = regress(xs, ys);
   fit.slope_error = std::sqrt(means.squares / static_cast<double>(count - 2) / means.width);
+  fit.walk_error = walk_error(xs, ys);
   return fit;
 }
 

@@ -16,6 +16,12 @@ struct LineFit {
   /// the ordinary regression error (Draper, Smith, Applied Regression Analysis, 1.4) of the means.
   /// Itself known to a part of 1 / sqrt(2 (b - 2)).
   double slope_error = 0;
+  /// The same if what is about the line is a random walk. A walk of variance s per unit of x has
+  /// increments D of block means, `step` apart, of variance 2/3 s step, and the least squares slope
+  /// over the length b step has variance 6/5 s / (b step), so that
+  ///   error^2 = 9/5 variance(D) / b / step^2.
+  /// Too large for noise that forgets itself within a block.
+  double walk_error = 0;
 };
 
 /// `x` ascending. What cannot be known of so few samples is NaN: line and rms of fewer than two,

@@ -28,6 +28,8 @@ TEST(LineFit, BlocksByHand) {
   // Means of three blocks of two: x 0.5, 2.5, 4.5, y 1, 1, 4. Slope 3/4, residuals 0.5, -1, 0.5.
   const std::vector<double> x = {0, 1, 2, 3, 4, 5}, y = {2, 0, 0, 2, 5, 3};
   EXPECT_NEAR(fit_line(x, y, 3).slope_error, std::sqrt(1.5 / 1 / 8), 1e-15);
+  // Increments 0 and 3, of variance 4.5, 2 apart.
+  EXPECT_NEAR(fit_line(x, y, 3).walk_error, std::sqrt(1.8 * 4.5 / 3 / 4), 1e-15);
 }
 
 TEST(LineFit, LineHasNoError) {
@@ -126,6 +128,27 @@ TEST(LineFit, ErrorOfCorrelatedNoiseIsNotMuchTooSmall) {
     // By single samples the error would be too small by about sqrt((1 + memory) / (1 - memory)).
     EXPECT_GE(s.slopes, 0.9 * std::sqrt((1 + memory) / (1 - memory)) * scatter(0).slopes) << memory;
   }
+}
+
+TEST(LineFit, ErrorOfARandomWalk) {
+  std::mt19937_64 random(12);
+  std::normal_distribution<double> normal;
+  double slopes = 0, errors = 0, others = 0;
+  std::vector<double> x(kSamples), y(kSamples);
+  for (int run = 0; run < kRuns; ++run) {
+    double walk = 0;
+    for (std::size_t i = 0; i < kSamples; ++i) {
+      x[i] = 0.01 * static_cast<double>(i);
+      y[i] = kSlope * x[i] + (walk += normal(random));
+    }
+    const LineFit fit = fit_line(x, y);
+    slopes += (fit.slope - kSlope) * (fit.slope - kSlope);
+    errors += fit.walk_error * fit.walk_error;
+    others += fit.slope_error * fit.slope_error;
+  }
+  // Four standard deviations of each: of 2000 slopes, and of 2000 times some 9 increments.
+  EXPECT_NEAR(std::sqrt(errors / slopes), 1, 0.1);
+  EXPECT_LE(std::sqrt(others / slopes), 0.5) << "what samples about a line would say";
 }
 
 }  // namespace
