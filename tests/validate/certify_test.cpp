@@ -7,6 +7,7 @@
 #include "reference.hpp"
 #include "trine/certificate.hpp"
 #include "trine/version.hpp"
+#include "validate/mini_bench.hpp"
 
 namespace trine::test {
 namespace {
@@ -34,6 +35,21 @@ CertificateOptions options(std::vector<Experiment> experiments,
   options.single_point.permutations = 2;
   options.single_point.timings = 1;
   return options;
+}
+
+TEST(Certify, QuickOneOfTheModelThatComesWithTrine) {
+  CertificateOptions quick = quick_certificate();
+  quick.arithmetics.resize(1);  // fp16x3; emulation takes its time
+  // Errors of 18 components scatter more than the limits allow for.
+  set_limit(quick.limits, "force-ratio", 3);
+  set_limit(quick.limits, "invariance-ratio", 10);
+  const Certificate c = certify(mini_bench(), water_drop(6), "water", quick);
+  ASSERT_EQ(c.verdicts.size(), 2);
+  for (const Verdict& v : c.verdicts) {
+    EXPECT_EQ(v.standing, Standing::pass)
+        << v.arithmetic << (v.reasons.empty() ? "" : ": " + v.reasons.front());
+  }
+  EXPECT_LE(c.single_point->errors.front().force_rms, 1e-5 * c.single_point->force_rms);
 }
 
 TEST(Certify, QuickOneOfWater) {
