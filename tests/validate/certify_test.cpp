@@ -14,19 +14,6 @@ namespace {
 
 using testing::expect_error;
 
-/// Random weights, which the emulation is done with sooner.
-const Checkpoint& checkpoint() {
-  static const Checkpoint solver = Checkpoint::read(model_path("solver"));
-  return solver;
-}
-
-Bench bench() {
-  Bench bench{.checkpoint = &checkpoint(), .engine = {}, .progress = {}};
-  bench.engine.device = "cpu";
-  bench.engine.threads = 1;
-  return bench;
-}
-
 CertificateOptions options(std::vector<Experiment> experiments,
                            const std::vector<std::string>& arithmetics) {
   CertificateOptions options;
@@ -53,7 +40,8 @@ TEST(Certify, QuickOneOfTheModelThatComesWithTrine) {
 }
 
 TEST(Certify, QuickOneOfWater) {
-  const Certificate c = certify(bench(), reference_structure("h2o"), "water", quick_certificate());
+  const Certificate c =
+      certify(small_bench(), reference_structure("h2o"), "water", quick_certificate());
   EXPECT_EQ(c.model_sha256, file_sha256(model_path("solver")));
   EXPECT_EQ(c.model, "solver.ckpt") << "it has no name";
   EXPECT_EQ(c.structure, "water");
@@ -78,7 +66,7 @@ TEST(Certify, QuickOneOfWater) {
 }
 
 TEST(Certify, WhatCannotBeDoneIsSaidAndNothingPasses) {
-  const Certificate c = certify(bench(), reference_structure("isolated_atom"), "atom",
+  const Certificate c = certify(small_bench(), reference_structure("isolated_atom"), "atom",
                                 options({Experiment::smoothness, Experiment::invariance}, {}));
   ASSERT_EQ(c.not_done.size(), 1);
   EXPECT_EQ(c.not_done[0].first, Experiment::smoothness);
@@ -89,7 +77,7 @@ TEST(Certify, WhatCannotBeDoneIsSaidAndNothingPasses) {
 
 TEST(Certify, LayersAreGivenTheMethodsAndTheLimit) {
   const Certificate c =
-      certify(bench(), reference_structure("h2o"), "water",
+      certify(small_bench(), reference_structure("h2o"), "water",
               options({Experiment::layers, Experiment::single_point}, {"fp16x3"}));
   ASSERT_TRUE(c.layers && c.single_point);
   EXPECT_EQ(c.layers->options.methods,
@@ -105,7 +93,7 @@ TEST(Certify, RefusesWhatCannotBeJudged) {
   const auto refuse = [](ErrorCode code, const std::string& why, const Structure& structure,
                          const std::vector<std::string>& arithmetics) {
     expect_error(code, why, [&] {
-      certify(bench(), structure, "it", options({Experiment::single_point}, arithmetics));
+      certify(small_bench(), structure, "it", options({Experiment::single_point}, arithmetics));
     });
   };
   const Structure water = reference_structure("h2o");

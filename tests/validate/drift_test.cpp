@@ -11,24 +11,12 @@
 #include "trine/dynamics.hpp"
 #include "trine/experiments.hpp"
 #include "validate/line_fit.hpp"
+#include "validate/mini_bench.hpp"
 
 namespace trine::test {
 namespace {
 
 using testing::expect_error;
-
-/// Random weights, which are quick.
-const Checkpoint& small() {
-  static const Checkpoint solver = Checkpoint::read(model_path("solver"));
-  return solver;
-}
-
-Bench bench(const Checkpoint& model = small()) {
-  Bench bench{&model, {}, {}};
-  bench.engine.device = "cpu";
-  bench.engine.threads = 1;
-  return bench;
-}
 
 /// 40 steps, a sample every 4.
 DriftOptions short_run() {
@@ -40,15 +28,9 @@ DriftOptions short_run() {
   return options;
 }
 
-std::vector<Arithmetic> arithmetics(const std::vector<std::string>& names) {
-  std::vector<Arithmetic> all;
-  for (const auto& name : names) all.push_back(arithmetic_named(name));
-  return all;
-}
-
 TEST(Drift, IsTheEnergyOfARun) {
   const Structure water = reference_structure("h2o");
-  const Drift drift = measure_drift(bench(), water, arithmetics({"fp32"}), short_run());
+  const Drift drift = measure_drift(small_bench(), water, arithmetics({"fp32"}), short_run());
   ASSERT_EQ(drift.runs.size(), 1);
   const DriftRun& run = drift.runs[0];
   EXPECT_EQ(run.arithmetic, "fp32");
@@ -56,7 +38,7 @@ TEST(Drift, IsTheEnergyOfARun) {
   ASSERT_EQ(run.time.size(), 11);
   ASSERT_EQ(run.drift.size(), 11);
 
-  Model model = small().load(bench().engine);
+  Model model = small_checkpoint().load(small_bench().engine);
   Dynamics dynamics(model, {water}, {.time_step = 0.5, .temperature = 300, .seed = 1});
   const double start = dynamics.observables().conserved;
   double temperature = 0;
@@ -83,7 +65,7 @@ TEST(Drift, AllBeginInOneEquilibratedState) {
   options.reference = true;
   const Structure water = reference_structure("h2o");
   const auto names = arithmetics({"fp32", "fp16x3", "fp32"});
-  const Drift drift = measure_drift(bench(), water, names, options);
+  const Drift drift = measure_drift(small_bench(), water, names, options);
   ASSERT_EQ(drift.runs.size(), 4);
   EXPECT_EQ(drift.runs[0].arithmetic, "fp64");
   EXPECT_EQ(drift.runs[2].arithmetic, "fp16x3");
@@ -96,7 +78,7 @@ TEST(Drift, AllBeginInOneEquilibratedState) {
     EXPECT_NEAR(run.temperature, drift.runs[0].temperature, 1e-5 * drift.runs[0].temperature);
   }
   options.equilibration = 0;
-  const Drift cold = measure_drift(bench(), water, arithmetics({"fp32"}), options);
+  const Drift cold = measure_drift(small_bench(), water, arithmetics({"fp32"}), options);
   EXPECT_NE(cold.runs.at(1).drift, drift.runs[1].drift) << "it begins elsewhere";
 }
 
@@ -106,9 +88,9 @@ TEST(Drift, GoesOnFromWhatTheThermostatLeft) {
   options.picoseconds = 0.004;
   options.seed = 5;
   const Structure water = reference_structure("h2o");
-  const Drift drift = measure_drift(bench(), water, arithmetics({"fp32"}), options);
+  const Drift drift = measure_drift(small_bench(), water, arithmetics({"fp32"}), options);
 
-  Model model = small().load(bench().engine);
+  Model model = small_checkpoint().load(small_bench().engine);
   Dynamics thermostat(model, {water},
                       {.ensemble = Ensemble::nvt_csvr, .time_step = 0.5, .seed = 5});
   thermostat.run(10);
@@ -134,7 +116,7 @@ TEST(Drift, KeepsWhatWasSampledUntilARunStops) {
   options.temperature = 2000;
   const Checkpoint mini = Checkpoint::read(model_path("trine-mini"));  // whose forces are strong
   const Drift drift =
-      measure_drift(bench(mini), reference_structure("h2o"), arithmetics({"fp32"}), options);
+      measure_drift(bench_of(mini), reference_structure("h2o"), arithmetics({"fp32"}), options);
   const DriftRun& run = drift.runs.at(0);
   EXPECT_NE(run.failure.find("time step"), std::string::npos) << run.failure;
   EXPECT_FALSE(run.not_available);
@@ -151,7 +133,7 @@ TEST(Drift, OneThatCannotRunDoesNotKeepOthersFromIt) {
   all.insert(all.begin(), wrong);
   DriftOptions options = short_run();
   options.picoseconds = 0.004;
-  const Drift drift = measure_drift(bench(), reference_structure("h2o"), all, options);
+  const Drift drift = measure_drift(small_bench(), reference_structure("h2o"), all, options);
   ASSERT_EQ(drift.runs.size(), 2);
   EXPECT_NE(drift.runs[0].failure.find("no.such.layer"), std::string::npos);
   EXPECT_TRUE(drift.runs[0].time.empty());
@@ -166,7 +148,7 @@ TEST(Drift, KeepsAtMostSixHundredSamples) {
   options.time_step = 0.02;
   options.sample_every = 0.02;
   const Drift drift =
-      measure_drift(bench(), reference_structure("dimer_CO"), arithmetics({"fp32"}), options);
+      measure_drift(small_bench(), reference_structure("dimer_CO"), arithmetics({"fp32"}), options);
   const auto& time = drift.runs.at(0).time;
   ASSERT_EQ(time.size(), 600) << drift.runs[0].failure;
   EXPECT_EQ(time.front(), 0);
@@ -181,7 +163,7 @@ TEST(Drift, RefusesRunsThatMakeNoSense) {
     DriftOptions options = short_run();
     change(options);
     expect_error(ErrorCode::usage, why,
-                 [&] { measure_drift(bench(), reference_structure("h2o"), {}, options); });
+                 [&] { measure_drift(small_bench(), reference_structure("h2o"), {}, options); });
   };
   refuse("length", [](DriftOptions& o) { o.picoseconds = 0; });
   refuse("time step", [](DriftOptions& o) { o.time_step = -1; });
@@ -189,7 +171,7 @@ TEST(Drift, RefusesRunsThatMakeNoSense) {
   refuse("equilibration", [](DriftOptions& o) { o.equilibration = -1; });
   refuse("temperature", [](DriftOptions& o) { o.temperature = -1; });
   expect_error(ErrorCode::bad_input, "no atoms",
-               [] { measure_drift(bench(), Structure{}, {}, short_run()); });
+               [] { measure_drift(small_bench(), Structure{}, {}, short_run()); });
 }
 
 }  // namespace

@@ -5,20 +5,34 @@
 #include <vector>
 
 #include "models/test_options.hpp"
-#include "paths.hpp"
+#include "reference.hpp"
 #include "trine/experiments.hpp"
 #include "trine/structure_io.hpp"
 
 namespace trine::test {
 
-/// Made once in a program, on one thread of a CPU: structures are too small for more.
-inline Bench mini_bench() {
-  static const Checkpoint checkpoint = Checkpoint::read(models_folder() + "/trine-mini.ckpt");
+/// Of a model that outlives it, on one thread of a CPU: structures are too small for more.
+inline Bench bench_of(const Checkpoint& checkpoint) {
   Bench bench;
   bench.checkpoint = &checkpoint;
   bench.engine = test_options();
   bench.engine.threads = 1;
   return bench;
+}
+
+/// Of the model that comes with trine. Both are made once in a program.
+inline Bench mini_bench() {
+  static const Checkpoint checkpoint = Checkpoint::read(models_folder() + "/trine-mini.ckpt");
+  return bench_of(checkpoint);
+}
+
+/// Random weights, with which everything takes less time, the emulation above all.
+inline const Checkpoint& small_checkpoint() {
+  static const Checkpoint solver = Checkpoint::read(model_path("solver"));
+  return solver;
+}
+inline Bench small_bench() {
+  return bench_of(small_checkpoint());
 }
 
 /// Of the molecules of liquid water.

@@ -8,31 +8,13 @@
 #include "reference.hpp"
 #include "trine/experiments.hpp"
 #include "trine/relaxation.hpp"
+#include "validate/mini_bench.hpp"
 #include "validate/replicas.hpp"
 
 namespace trine::test {
 namespace {
 
 using testing::expect_error;
-
-/// Random weights: quick, but with nothing like a minimum near molecules.
-const Checkpoint& small() {
-  static const Checkpoint solver = Checkpoint::read(model_path("solver"));
-  return solver;
-}
-
-Bench bench(const Checkpoint& checkpoint = small()) {
-  Bench bench{&checkpoint, {}, {}};
-  bench.engine.device = "cpu";
-  bench.engine.threads = 1;
-  return bench;
-}
-
-std::vector<Arithmetic> arithmetics(const std::vector<std::string>& names) {
-  std::vector<Arithmetic> all;
-  for (const auto& name : names) all.push_back(arithmetic_named(name));
-  return all;
-}
 
 RelaxationTestOptions options(int replicas, double fmax, int max_steps) {
   RelaxationTestOptions options;
@@ -46,7 +28,7 @@ TEST(RelaxationTest, EveryReplicaIsARelaxationOfItsOwn) {
   const Structure water = reference_structure("h2o");
   const Checkpoint mini = Checkpoint::read(model_path("trine-mini"));
   const RelaxationTest test =
-      measure_relaxation(bench(mini), water, arithmetics({"fp32"}), options(2, 0.05, 40));
+      measure_relaxation(bench_of(mini), water, arithmetics({"fp32"}), options(2, 0.05, 40));
   ASSERT_EQ(test.runs.size(), 1);
   const RelaxationRun& run = test.runs[0];
   EXPECT_EQ(run.arithmetic, "fp32");
@@ -54,7 +36,7 @@ TEST(RelaxationTest, EveryReplicaIsARelaxationOfItsOwn) {
   EXPECT_FALSE(run.stalled);
   EXPECT_GT(run.seconds_per_step, 0);
   ASSERT_EQ(run.replicas.size(), 2);
-  Model model = mini.load(bench().engine);
+  Model model = mini.load(small_bench().engine);
   for (std::size_t k = 0; k < 2; ++k) {
     const RelaxationReplica& replica = run.replicas[k];
     const auto alone =
@@ -74,7 +56,7 @@ TEST(RelaxationTest, EveryReplicaIsARelaxationOfItsOwn) {
 
 TEST(RelaxationTest, AllBeginWithTheSameStructures) {
   const RelaxationTest test =
-      measure_relaxation(bench(), reference_structure("dimer_CO"),
+      measure_relaxation(small_bench(), reference_structure("dimer_CO"),
                          arithmetics({"fp32", "fp64", "tf32"}), options(1, 1e-9, 8));
   ASSERT_EQ(test.runs.size(), 2) << "fp64 is no arithmetic to be judged";
   const auto& fp32 = test.runs[0].replicas.at(0);
@@ -89,7 +71,7 @@ TEST(RelaxationTest, AllBeginWithTheSameStructures) {
 }
 
 TEST(RelaxationTest, OneThatGetsNowhereStalls) {
-  const RelaxationTest test = measure_relaxation(bench(), reference_structure("h2o"),
+  const RelaxationTest test = measure_relaxation(small_bench(), reference_structure("h2o"),
                                                  arithmetics({"fp32"}), options(2, 0.05, 40));
   const RelaxationRun& run = test.runs.at(0);
   ASSERT_EQ(run.replicas.size(), 2);
@@ -107,7 +89,7 @@ TEST(RelaxationTest, FailuresAreSaid) {
   std::vector<Arithmetic> all = arithmetics({"fp32", "fp32"});
   all[0].name = "wrong";
   all[0].products.sites = {{"no.such.layer", GemmMethod::tf32}};
-  const RelaxationTest test = measure_relaxation(bench(), together, all, still);
+  const RelaxationTest test = measure_relaxation(small_bench(), together, all, still);
   ASSERT_EQ(test.runs.size(), 2);
   EXPECT_NE(test.runs[0].failure.find("no.such.layer"), std::string::npos);
   EXPECT_TRUE(test.runs[0].replicas.empty());
@@ -125,8 +107,9 @@ TEST(RelaxationTest, RefusesWhatMakesNoSense) {
   const auto refuse = [](const std::string& why, const auto& change) {
     RelaxationTestOptions wrong;
     change(wrong);
-    expect_error(ErrorCode::usage, why,
-                 [&] { measure_relaxation(bench(), reference_structure("dimer_CO"), {}, wrong); });
+    expect_error(ErrorCode::usage, why, [&] {
+      measure_relaxation(small_bench(), reference_structure("dimer_CO"), {}, wrong);
+    });
   };
   refuse("replicas", [](RelaxationTestOptions& o) { o.replicas = 0; });
   refuse("displacement", [](RelaxationTestOptions& o) { o.rattle = kNotMeasured; });
