@@ -111,12 +111,14 @@ __device__ __forceinline__ void load_plane_scales(const Ring<T>& ring, int first
   std::uint32_t of[4];  // exponents of the warp's 16 rows
   load_shared_words_if(lane == 0,
                        exponents_of(ring) + static_cast<std::uint32_t>(first_row + 16 * warp), of);
-#pragma unroll
-  for (std::uint32_t& word : of) word = __shfl_sync(~0u, word, 0);
+  // One by one: unrolled late, a loop would leave the words in local memory.
+  const std::uint32_t word[4] = {__shfl_sync(~0u, of[0], 0), __shfl_sync(~0u, of[1], 0),
+                                 __shfl_sync(~0u, of[2], 0), __shfl_sync(~0u, of[3], 0)};
   const bool upper = lane >= 16;
   const auto place = static_cast<std::uint32_t>(0x4440 | lane / 4 % 4);
-  scale[0] = scale_down(__byte_perm(upper ? of[1] : of[0], 0, place));
-  scale[1] = scale_down(__byte_perm(upper ? of[3] : of[2], 0, place));
+  const std::uint32_t first = upper ? word[1] : word[0], second = upper ? word[3] : word[2];
+  scale[0] = scale_down(__byte_perm(first, 0, place));
+  scale[1] = scale_down(__byte_perm(second, 0, place));
 }
 
 /// Starts all products of a slice, in two groups of wgmma. `x`, `w`: this warpgroup's rows and
