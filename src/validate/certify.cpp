@@ -10,8 +10,8 @@
 #include "base/check.hpp"
 #include "trine/certificate.hpp"
 #include "trine/version.hpp"
+#include "validate/lookup.hpp"
 #include "validate/models.hpp"
-#include "validate/policy.hpp"
 #include "validate/provenance.hpp"
 
 namespace trine {
@@ -111,11 +111,8 @@ class Certifier {
             [&] { c_.layers = measure_layers(bench_, structure_, layer_options()); });
     if (!c_.layers || !c_.layers->policy) return;
     judge(c_, arithmetics_);  // by what is known of methods up to now
-    double fastest = 1;
-    for (const Verdict& verdict : c_.verdicts) {
-      if (verdict.arithmetic == c_.best.name && verdict.speedup > fastest)
-        fastest = verdict.speedup;
-    }
+    const double best = validation::verdict_of(c_, c_.best.name)->speedup;  // NaN if not timed
+    const double fastest = best > 1 ? best : 1;
     if (!(c_.layers->policy_errors.speedup > fastest)) return;
     const Arithmetic policy{kPolicyName, Precision::fp32, *c_.layers->policy};
     arithmetics_.push_back(policy);

@@ -5,22 +5,16 @@
 #include <fmt/format.h>
 
 #include "trine/certificate.hpp"
-#include "validate/policy.hpp"
+#include "validate/lookup.hpp"
 
 namespace trine {
 namespace {
 
 using validation::kPolicyName;
+using validation::row_of;
 using Limit = std::optional<double>;
 
 constexpr const char* kFp32 = "fp32";
-
-template <class Row>
-const Row* row_of(const std::vector<Row>& rows, const std::string& arithmetic) {
-  const auto is_it = [&](const Row& row) { return row.arithmetic == arithmetic; };
-  const auto row = std::find_if(rows.begin(), rows.end(), is_it);
-  return row == rows.end() ? nullptr : &*row;
-}
 
 std::string number(double x) {
   return std::isnan(x) ? "not a number" : fmt::format("{:.4g}", x);
@@ -302,8 +296,7 @@ Verdict verdict_of(const Certificate& c, const std::string& name, bool measured,
   } else if (verdict.reasons.empty()) {
     verdict.standing = Standing::pass;
   }
-  const PointErrors* row = c.single_point ? row_of(c.single_point->errors, name) : nullptr;
-  if (!row && name == kPolicyName && c.layers) row = &c.layers->policy_errors;
+  const PointErrors* row = validation::point_errors_of(c, name);
   if (row) verdict.force_ratio = row->force_ratio;
   verdict.speedup = speedup_of(c, row, name);
   return verdict;

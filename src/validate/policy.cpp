@@ -10,28 +10,18 @@
 #include "base/check.hpp"
 #include "base/open_file.hpp"
 #include "trine/certificate.hpp"
-#include "validate/policy.hpp"
+#include "validate/lookup.hpp"
 
 namespace trine {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const PointErrors* errors_of(const Certificate& c, const std::string& arithmetic) {
-  if (c.single_point) {
-    for (const PointErrors& errors : c.single_point->errors) {
-      if (errors.arithmetic == arithmetic) return &errors;
-    }
-  }
-  const bool found = arithmetic == validation::kPolicyName && c.layers;
-  return found ? &c.layers->policy_errors : nullptr;
-}
-
 /// Numbers that are not finite are written as null.
 Json errors_json(const Certificate& c) {
   const PointErrors none;
-  const PointErrors* fp32 = errors_of(c, "fp32");
-  const PointErrors* best = errors_of(c, c.best.name);
+  const PointErrors* fp32 = validation::point_errors_of(c, "fp32");
+  const PointErrors* best = validation::point_errors_of(c, c.best.name);
   const PointErrors& errors = best ? *best : none;
   return {{"force_rms_fp32", (fp32 ? *fp32 : none).force_rms},
           {"force_rms", errors.force_rms},
@@ -99,10 +89,7 @@ std::string policy_json(const Certificate& c) {
     sites.erase(site);  // of two of one name the last one counts, also in its place
     sites[site] = name(method);
   }
-  double speedup = kNotMeasured;
-  for (const Verdict& verdict : c.verdicts) {
-    if (verdict.arithmetic == c.best.name) speedup = verdict.speedup;
-  }
+  const Verdict* best = validation::verdict_of(c, c.best.name);
   const Json all = {{"default", name(policy.method)},
                     {"sites", std::move(sites)},
                     {"arithmetic", c.best.name},
@@ -114,7 +101,7 @@ std::string policy_json(const Certificate& c) {
                     {"atoms", c.atoms},
                     {"limits", limits_json(c.limits)},
                     {"errors", errors_json(c)},
-                    {"speedup", speedup},
+                    {"speedup", best ? best->speedup : kNotMeasured},
                     {"date", c.date},
                     {"version", c.version}};
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

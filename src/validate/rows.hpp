@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "validate/attempt.hpp"
+#include "validate/lookup.hpp"
 #include "validate/models.hpp"
 
 namespace trine::validation {
@@ -30,10 +31,8 @@ std::vector<Row> rows_of(const Bench& bench, const std::string& what,
 /// none.
 template <class Row>
 double of_fp32(const std::vector<Row>& rows, double Row::*member) {
-  for (const Row& row : rows) {
-    if (row.arithmetic == "fp32") return row.*member;
-  }
-  return kNotMeasured;
+  const Row* row = row_of(rows, "fp32");
+  return row ? row->*member : kNotMeasured;
 }
 
 }  // namespace trine::validation

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trine/certificate.hpp"
+#include "validate/lookup.hpp"
 
 namespace trine::validation::report {
 
@@ -14,12 +15,6 @@ std::string overall_sentence(const Certificate& certificate);
 
 /// "PASS", "FAIL", "NOT AVAILABLE".
 const char* standing_words(Standing standing);
-
-/// The verdict on `arithmetic`, or null.
-const Verdict* verdict_of(const Certificate& certificate, const std::string& arithmetic);
-
-/// The errors of `arithmetic` on the single point, the policy's included, or null.
-const PointErrors* point_errors_of(const Certificate& certificate, const std::string& arithmetic);
 
 /// What the part of an experiment is called in the report: `experiment_name`, "Energy drift".
 struct SectionName {

@@ -80,7 +80,7 @@ std::string wrapped(const std::string& head, const std::string& words) {
 std::string point_table(const Certificate& c) {
   std::vector<double> forces, energies;
   for (const auto& verdict : c.verdicts) {
-    if (const PointErrors* e = point_errors_of(c, verdict.arithmetic)) {
+    if (const PointErrors* e = validation::point_errors_of(c, verdict.arithmetic)) {
       forces.push_back(e->force_rms);
       energies.push_back(e->energy);
     }
@@ -91,7 +91,7 @@ std::string point_table(const Certificate& c) {
       {"method", "force rms", "over fp32's", "max", "energy", "ms", "speed"},
       {" ", force.text, " ", force.text, energy.text, " ", "over fp32"}};
   for (const auto& verdict : c.verdicts) {
-    const PointErrors* e = point_errors_of(c, verdict.arithmetic);
+    const PointErrors* e = validation::point_errors_of(c, verdict.arithmetic);
     if (e == nullptr || !e->failure.empty()) continue;
     rows.push_back({verdict.arithmetic, significant(e->force_rms * force.factor),
                     ratio(e->force_ratio), significant(e->force_max * force.factor),

@@ -46,24 +46,6 @@ SectionName section_of(Experiment experiment) {
   return {experiment_name(experiment), title};
 }
 
-const Verdict* verdict_of(const Certificate& certificate, const std::string& arithmetic) {
-  const auto& all = certificate.verdicts;
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const Verdict& v) { return v.arithmetic == arithmetic; });
-  return found == all.end() ? nullptr : &*found;
-}
-
-const PointErrors* point_errors_of(const Certificate& certificate, const std::string& arithmetic) {
-  if (certificate.single_point) {
-    for (const auto& errors : certificate.single_point->errors) {
-      if (errors.arithmetic == arithmetic) return &errors;
-    }
-  }
-  const auto& layers = certificate.layers;
-  const bool policy = layers && layers->policy && layers->policy_errors.arithmetic == arithmetic;
-  return policy ? &layers->policy_errors : nullptr;
-}
-
 std::string overall_sentence(const Certificate& certificate) {
   const Verdict* fp32 = verdict_of(certificate, "fp32");
   if (fp32 != nullptr && fp32->standing != Standing::pass) {
