@@ -1,0 +1,171 @@
+// The extension module `trine._trine`: what `trine` builds its classes on.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "convert.hpp"
+#include "errors.hpp"
+#include "trine/error.hpp"
+#include "trine/model.hpp"
+#include "trine/structure.hpp"
+#include "trine/version.hpp"
+
+namespace trine::python {
+
+namespace {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+nb::dict to_dict(const Pairs& pairs) {
+  nb::dict all;
+  for (const auto& [key, value] : pairs) all[key.c_str()] = value;
+  return all;
+}
+
+void set_precision(EngineOptions& options, const std::string& name) {
+  if (name == "fp64") {
+    options.precision = Precision::fp64;
+  } else if (name.size() > 1 && name.starts_with('@')) {
+    options.products = read_gemm_policy(name.substr(1));
+  } else if (const auto method = parse_gemm_method(name)) {
+    options.products = *method;
+  } else {
+    std::string known = "fp64";
+    for (const auto& info : gemm_methods()) known += ", " + std::string(info.name);
+    throw Error(ErrorCode::usage, "unknown precision '" + name + "' (known are " + known +
+                                      ", and @FILE for a policy of layers), use one of them");
+  }
+}
+
+std::string precision_name(const EngineOptions& options) {
+  if (options.precision == Precision::fp64) return "fp64";
+  const GemmPolicy& products = options.products;
+  return products.source.empty() ? std::string(gemm_method_info(products.method).name)
+                                 : "@" + products.source;
+}
+
+/// A model that any thread may call: calls wait for each other, because `Model` takes one at a
+/// time.
+class SharedModel {
+ public:
+  SharedModel(const std::string& path, const EngineOptions& options)
+      : model_(Model::load(path, options)) {}
+
+  const Model& model() const { return model_; }
+
+  std::vector<Result> evaluate(const std::vector<Structure>& structures,
+                               const EvaluateOptions& options) {
+    const std::scoped_lock lock(mutex_);
+    return model_.evaluate(structures, options);
+  }
+
+ private:
+  Model model_;
+  std::mutex mutex_;
+};
+
+std::unique_ptr<SharedModel> load(const std::string& path, const std::string& device,
+                                  const std::string& precision, const std::string& energy,
+                                  int threads) {
+  EngineOptions options;
+  if (threads < 0) {
+    throw Error(ErrorCode::usage, "threads is " + std::to_string(threads) +
+                                      " (it cannot be negative), give 0 for all cores");
+  }
+  options.device = device;
+  set_precision(options, precision);
+  options.energy = energy;
+  options.threads = threads;
+  const nb::gil_scoped_release released;
+  return std::make_unique<SharedModel>(path, options);
+}
+
+nb::list evaluate(SharedModel& model, const std::vector<Structure>& structures, bool gradients,
+                  bool direct, bool uncertainty, bool last_layer_features) {
+  const EvaluateOptions options{.gradients = gradients,
+                                .direct = direct,
+                                .uncertainty = uncertainty,
+                                .last_layer_features = last_layer_features};
+  std::vector<Result> results;
+  {
+    const nb::gil_scoped_release released;
+    results = model.evaluate(structures, options);
+  }
+  nb::list all;
+  for (Result& result : results) all.append(result_dict(std::move(result), options));
+  return all;
+}
+
+void bind_info(nb::module_& module) {
+  nb::class_<TargetInfo>(module, "TargetInfo", "One output of a model.")
+      .def_ro("name", &TargetInfo::name, "such as 'energy' or 'energy/pbe'")
+      .def_ro("quantity", &TargetInfo::quantity, "as the checkpoint states it")
+      .def_ro("unit", &TargetInfo::unit, "as the checkpoint states it")
+      .def_ro("per_atom", &TargetInfo::per_atom)
+      .def_ro("supported", &TargetInfo::supported)
+      .def_ro("reason", &TargetInfo::reason, "why not, if it is not supported")
+      .def_ro("uncertainty", &TargetInfo::uncertainty)
+      .def_ro("ensemble_members", &TargetInfo::ensemble_members);
+  nb::class_<ModelInfo>(module, "ModelInfo", "What a checkpoint holds.")
+      .def_ro("path", &ModelInfo::path)
+      .def_ro("name", &ModelInfo::name, "from the metadata; may be empty")
+      .def_ro("architecture", &ModelInfo::architecture)
+      .def_ro("format", &ModelInfo::format, "checkpoint format")
+      .def_ro("llpr_format", &ModelInfo::llpr_format, "0: not wrapped for uncertainties")
+      .def_prop_ro(
+          "hypers", [](const ModelInfo& info) { return to_dict(info.hypers); },
+          "hyperparameters, in the checkpoint's order")
+      .def_ro("species", &ModelInfo::species, "atomic numbers, ascending")
+      .def_ro("length_unit", &ModelInfo::length_unit)
+      .def_ro("dtype", &ModelInfo::dtype, "of the weights: 'float32' or 'float64'")
+      .def_ro("targets", &ModelInfo::targets)
+      .def_ro("parameters", &ModelInfo::parameters, "their number")
+      .def_ro("cutoff", &ModelInfo::cutoff, "Angstrom")
+      .def_prop_ro(
+          "metadata", [](const ModelInfo& info) { return to_dict(info.metadata); },
+          "authors, references, description");
+}
+
+void bind_model(nb::module_& module) {
+  nb::class_<SharedModel>(module, "Model", "A model in memory; calls of threads take turns.")
+      .def_prop_ro(
+          "info", [](const SharedModel& m) -> const ModelInfo& { return m.model().info(); },
+          nb::rv_policy::reference_internal)
+      .def_prop_ro("device", [](const SharedModel& m) { return m.model().options().device; })
+      .def_prop_ro("precision",
+                   [](const SharedModel& m) { return precision_name(m.model().options()); })
+      .def_prop_ro("energy", [](const SharedModel& m) { return m.model().options().energy; })
+      .def_prop_ro("threads", [](const SharedModel& m) { return m.model().options().threads; })
+      .def("evaluate", &evaluate, nb::arg("structures"), nb::kw_only(), nb::arg("gradients"),
+           nb::arg("direct"), nb::arg("uncertainty"), nb::arg("last_layer_features"),
+           "One dictionary per structure. Other threads run in the meantime.");
+  module.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("device"), nb::arg("precision"),
+             nb::arg("energy"), nb::arg("threads"), "Loads a checkpoint.");
+}
+
+}  // namespace
+
+}  // namespace trine::python
+
+NB_MODULE(_trine, module) {
+  namespace nb = nanobind;
+  using namespace trine::python;
+  module.attr("__version__") = trine::version();
+  translate_errors();
+  nb::class_<trine::Structure>(module, "Structure", "Atoms and cell; it never changes.")
+      .def("__len__", &trine::Structure::size);
+  module.def("make_structure", &make_structure, nb::arg("numbers"), nb::arg("positions"),
+             nb::arg("cell"), nb::arg("pbc"), nb::arg("charge").none(),
+             nb::arg("spin_multiplicity").none(), nb::arg("source"),
+             "Copies numbers [N] int32, positions (N, 3) and cell (3, 3) in Angstrom, pbc [3].");
+  bind_info(module);
+  bind_model(module);
+}

@@ -1,0 +1,113 @@
+"""From the structures of users to those of the library."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from ._errors import InputError
+from ._trine import make_structure
+
+_KEYS = ("numbers", "positions", "cell", "pbc", "charge", "spin", "spin_multiplicity")
+
+
+def is_single(structures):
+    """One structure, and not several?"""
+    return isinstance(structures, Mapping) or _is_atoms(structures)
+
+
+def convert_all(structures):
+    """A list of the library's structures."""
+    if is_single(structures):
+        return [_convert(structures, "structure")]
+    if isinstance(structures, (str, bytes)) or not isinstance(structures, Iterable):
+        raise InputError(
+            f"{type(structures).__name__} is no structure (ase.Atoms, a dictionary, or several of "
+            "them are), give one of these")
+    return [_convert(entry, f"structure {i}") for i, entry in enumerate(structures)]
+
+
+def conditions(info):
+    """Charge and spin multiplicity, None where not given. `spin` is another name for the latter."""
+    spin = info.get("spin_multiplicity")
+    return info.get("charge"), info.get("spin") if spin is None else spin
+
+
+def _is_atoms(entry):
+    return all(hasattr(entry, name) for name in ("numbers", "positions", "cell", "pbc", "info"))
+
+
+def _convert(entry, where):
+    if _is_atoms(entry):
+        arrays = {name: getattr(entry, name) for name in ("numbers", "positions", "cell", "pbc")}
+        return _make(arrays, conditions(entry.info), where)
+    if not isinstance(entry, Mapping):
+        raise InputError(
+            f"{where}: {type(entry).__name__} is no structure (ase.Atoms and dictionaries are), "
+            "give one of these")
+    for key in entry:
+        if key not in _KEYS:
+            raise InputError(f"{where}: unknown key {key!r} (known are {', '.join(_KEYS)}), remove it")
+    for key in ("numbers", "positions"):
+        if key not in entry:
+            raise InputError(f"{where}: the key {key!r} is missing (every structure needs it), add it")
+    return _make(entry, conditions(entry), where)
+
+
+def _make(arrays, charge_and_spin, where):
+    charge, spin = (
+        _number(name, value, where) for name, value in zip(("charge", "spin multiplicity"), charge_and_spin))
+    cell = arrays.get("cell")
+    return make_structure(
+        _atomic_numbers(arrays["numbers"], where),
+        _array("positions", arrays["positions"], "fiu", (-1, 3), where, np.float64),
+        _array("cell", np.zeros((3, 3)) if cell is None else cell, "fiu", (3, 3), where, np.float64),
+        _periodic(arrays.get("pbc"), where),
+        charge, spin, where)
+
+
+def _array(name, value, kinds, shape, where, dtype):
+    """A dense array of `dtype`; -1 in `shape` stands for any length."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InputError(f"{where}: {name} is no array ({error}), give one of shape {_text(shape)}") from error
+    if array.size == 0 and shape[0] == -1:
+        array = np.zeros((0, *shape[1:]), dtype)
+    fits = array.ndim == len(shape) and all(want in (-1, have) for want, have in zip(shape, array.shape))
+    if not fits:
+        raise InputError(f"{where}: {name} has shape {array.shape} ({_text(shape)} is needed), reshape it")
+    if array.dtype.kind not in kinds:
+        raise InputError(f"{where}: {name} holds {array.dtype} (numbers that trine can take as "
+                         f"{np.dtype(dtype)} are needed), convert it")
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def _text(shape):
+    lengths = ["N" if length == -1 else str(length) for length in shape]
+    return f"({lengths[0]},)" if len(lengths) == 1 else f"({', '.join(lengths)})"
+
+
+def _atomic_numbers(value, where):
+    numbers = _array("numbers", value, "iu", (-1,), where, np.int64)
+    for i in np.flatnonzero((numbers < 1) | (numbers > 118))[:1]:  # what the library sees are 32 bits
+        raise InputError(f"{where}: atom {i + 1} of {len(numbers)} has atomic number {numbers[i]} (elements "
+                         "go from 1 to 118), correct its species")
+    return numbers.astype(np.int32)
+
+
+def _periodic(value, where):
+    if value is None:
+        value = False
+    flags = np.asarray(value)
+    if flags.ndim == 0:
+        flags = np.repeat(flags, 3)
+    return _array("pbc", flags, "biu", (3,), where, np.bool_)
+
+
+def _number(name, value, where):
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{where}: {name} is {value!r} (a number is needed), correct it") from error
