@@ -1,0 +1,69 @@
+"""The model, structures and program of the tests.
+
+TRINE_MODELS, TRINE_REFERENCE and TRINE_PROGRAM in the environment say where they are, where not in the
+sources, in tests/data/reference.tar.xz, and in PATH.
+"""
+
+import os
+import pathlib
+import shutil
+import tarfile
+
+import pytest
+
+import trine
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def model_path():
+    return os.path.join(os.environ.get("TRINE_MODELS", ROOT / "models"), "trine-mini.ckpt")
+
+
+@pytest.fixture(scope="session")
+def mini(model_path):
+    return trine.load(model_path, device="cpu", threads=1)
+
+
+@pytest.fixture(scope="session")
+def mini_fp64(model_path):
+    return trine.load(model_path, device="cpu", precision="fp64", threads=1)
+
+
+@pytest.fixture(scope="session")
+def conditioned(tmp_path_factory):
+    """A random model that is conditioned on charge and spin multiplicity."""
+    folder = os.environ.get("TRINE_REFERENCE")
+    if folder is None:
+        folder = tmp_path_factory.mktemp("reference")
+        with tarfile.open(ROOT / "tests/data/reference.tar.xz") as archive:
+            member = next(m for m in archive if m.name.endswith("models/conditioned.ckpt"))
+            member.name = "models/conditioned.ckpt"
+            archive.extract(member, folder)
+    return trine.load(os.path.join(folder, "models/conditioned.ckpt"), device="cpu", precision="fp64", threads=1)
+
+
+@pytest.fixture(scope="session")
+def program():
+    found = shutil.which(os.environ.get("TRINE_PROGRAM", "trine"))
+    if found is None:
+        pytest.skip("the program trine is not in PATH, and TRINE_PROGRAM does not name it")
+    return found
+
+
+@pytest.fixture(scope="session")
+def alloy_path():
+    return ROOT / "examples/cantor16.xyz"
+
+
+@pytest.fixture
+def alloy(alloy_path):
+    import ase.io
+    return ase.io.read(alloy_path)
+
+
+@pytest.fixture
+def water():
+    """One molecule, not relaxed."""
+    return {"numbers": [8, 1, 1], "positions": [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [-0.2, 0.95, 0.1]]}
