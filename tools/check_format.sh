@@ -12,7 +12,7 @@ for program in clang-format-14 clang-format; do
   mode='--dry-run --Werror'
   if [ $fix = yes ]; then mode=-i; fi
   # shellcheck disable=SC2086 # the mode is two words
-  find include src apps tests bench examples \( -name data -o -name 'build*' \) -prune -o \
+  find include src apps tests bench examples python \( -name data -o -name 'build*' \) -prune -o \
     \( -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.h' \) -print 2>/dev/null |
     sort | xargs -r "$program" $mode
   exit

@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     "apps": {"trine", "."},
     "bench": {"trine", "base", "tensor", "ops", "atoms", "backend.hpp", "."},
     "examples": {"trine", "."},
+    "python": {"trine", "."},
     "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "motion", "sim", "trajectory", "validate", "backend.hpp", "checkpoint_impl.hpp", "apps", "."},
 }
 
@@ -47,6 +48,7 @@ LIBRARIES = {
     r"(hdf5|H5)": ("src/trajectory", "tests/trajectory"),
     r"(gtest|gmock)/": ("tests",),
     r"benchmark/": ("bench",),
+    r"(nanobind/|Python\.h)": ("python",),
 }
 
 # The one file that marks what is compiled for both.

@@ -14,6 +14,7 @@ import pytest
 import trine
 
 ROOT = pathlib.Path(__file__).parents[2]
+CONDITIONED = "upstream_model-v15-conditioning_trainer-v13.ckpt"
 
 
 @pytest.fixture(scope="session")
@@ -33,15 +34,14 @@ def mini_fp64(model_path):
 
 @pytest.fixture(scope="session")
 def conditioned(tmp_path_factory):
-    """A random model that is conditioned on charge and spin multiplicity."""
+    """A model that is conditioned on charge and spin multiplicity; the last digits of its energy depend on them."""
     folder = os.environ.get("TRINE_REFERENCE")
     if folder is None:
         folder = tmp_path_factory.mktemp("reference")
         with tarfile.open(ROOT / "tests/data/reference.tar.xz") as archive:
-            member = next(m for m in archive if m.name.endswith("models/conditioned.ckpt"))
-            member.name = "models/conditioned.ckpt"
+            member = next(m for m in archive if m.name == f"models/{CONDITIONED}")
             archive.extract(member, folder)
-    return trine.load(os.path.join(folder, "models/conditioned.ckpt"), device="cpu", precision="fp64", threads=1)
+    return trine.load(os.path.join(folder, "models", CONDITIONED), device="cpu", precision="fp64", threads=1)
 
 
 @pytest.fixture(scope="session")
