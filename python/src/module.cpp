@@ -146,6 +146,10 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("threads", [](const SharedModel& m) { return m.model().options().threads; })
       .def("evaluate", &evaluate, nb::arg("structures"), nb::kw_only(), nb::arg("gradients"),
            nb::arg("direct"), nb::arg("uncertainty"), nb::arg("last_layer_features"),
+           nb::sig("def evaluate(self, structures: collections.abc.Sequence[Structure], *, "
+                   "gradients: bool, "
+                   "direct: bool, uncertainty: bool, last_layer_features: bool) -> "
+                   "list[dict[str, object]]"),
            "One dictionary per structure. Other threads run in the meantime.");
   module.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("device"), nb::arg("precision"),
              nb::arg("energy"), nb::arg("threads"), "Loads a checkpoint.");

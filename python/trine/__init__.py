@@ -8,19 +8,30 @@
 `trine.ase.TrineCalculator` is the same for ASE. Lengths are in Angstrom, energies in eV.
 """
 
+from __future__ import annotations
+
 import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Union, overload
 
 from . import _trine
 from ._errors import (ConvergenceError, Error, InputError, NotSupportedError, OutOfMemoryError, UsageError,
                       ValidationError)
 from ._structures import convert_all, is_single
+from ._trine import ModelInfo, TargetInfo
+
+if TYPE_CHECKING:
+    import ase
+
+    Structure = Union[ase.Atoms, dict[str, Any]]
 
 __version__ = _trine.__version__
-__all__ = ["ConvergenceError", "Error", "InputError", "Model", "NotSupportedError", "OutOfMemoryError",
-           "UsageError", "ValidationError", "load"]
+__all__ = ["ConvergenceError", "Error", "InputError", "Model", "ModelInfo", "NotSupportedError",
+           "OutOfMemoryError", "TargetInfo", "UsageError", "ValidationError", "load"]
 
 
-def load(path, *, device="auto", precision="fp32", energy="", threads=0):
+def load(path: str | os.PathLike[str], *, device: str = "auto", precision: str = "fp32", energy: str = "",
+         threads: int = 0) -> Model:
     """Loads a model and makes it ready to run.
 
     path       a metatrain checkpoint (PET), or "synthetic:xs|s|s32|m|l" for random weights
@@ -39,37 +50,45 @@ def load(path, *, device="auto", precision="fp32", energy="", threads=0):
 class Model:
     """A model in memory, made by `load`. Threads may share it; their calls take turns."""
 
-    def __init__(self, loaded):
+    def __init__(self, loaded: _trine.Model) -> None:
         self._loaded = loaded
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"<trine.Model {self.info.name or self.info.path!r}, {self.energy}, "
                 f"{self.precision} on {self.device}>")
 
     @property
-    def info(self):
+    def info(self) -> ModelInfo:
         """What the checkpoint holds: path, name, species, targets, cutoff, hypers, metadata and so on."""
         return self._loaded.info
 
     @property
-    def device(self):
+    def device(self) -> str:
         """"cpu" or "cuda:N"."""
         return self._loaded.device
 
     @property
-    def precision(self):
+    def precision(self) -> str:
         """As given to `load`."""
         return self._loaded.precision
 
     @property
-    def energy(self):
+    def energy(self) -> str:
         """The energy target that is evaluated."""
         return self._loaded.energy
 
     @property
-    def threads(self):
+    def threads(self) -> int:
         """Threads of a CPU."""
         return self._loaded.threads
+
+    @overload
+    def evaluate(self, structures: Structure, *, gradients: bool = ..., direct: bool = ..., uncertainty: bool = ...,
+                 last_layer_features: bool = ...) -> dict[str, Any]: ...
+
+    @overload
+    def evaluate(self, structures: Iterable[Structure], *, gradients: bool = ..., direct: bool = ...,
+                 uncertainty: bool = ..., last_layer_features: bool = ...) -> list[dict[str, Any]]: ...
 
     def evaluate(self, structures, *, gradients=True, direct=False, uncertainty=False, last_layer_features=False):
         """Energies, forces and more of one structure, or of several in one pass.

@@ -4,6 +4,12 @@
     atoms.calc = TrineCalculator("models/trine-mini.ckpt")
 """
 
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import ase
 from ase.calculators.calculator import Calculator, all_changes
 
 from . import Model, load
@@ -28,20 +34,21 @@ class TrineCalculator(Calculator):
     # Models know the total charge and spin multiplicity, nothing of single atoms.
     ignored_changes = {"initial_charges", "initial_magmoms"}
 
-    def __init__(self, model, **options):
+    def __init__(self, model: Model | str | os.PathLike[str], **options) -> None:
         super().__init__()
         if isinstance(model, Model) and options:
             raise TypeError(f"{', '.join(options)} cannot be given with a model that is loaded already")
         self.model = model if isinstance(model, Model) else load(model, **options)
 
-    def check_state(self, atoms, tol=1e-15):
+    def check_state(self, atoms: ase.Atoms, tol: float = 1e-15) -> list[str]:
         """What differs from the last calculation; ASE does not look at `atoms.info`."""
         changes = super().check_state(atoms, tol=tol)
         if self.atoms is not None and conditions(self.atoms.info) != conditions(atoms.info):
             changes.append("info")
         return changes
 
-    def calculate(self, atoms=None, properties=("energy",), system_changes=all_changes):
+    def calculate(self, atoms: ase.Atoms | None = None, properties: Sequence[str] = ("energy",),
+                  system_changes: Sequence[str] = all_changes) -> None:
         """Fills `results`; without forces or stress among `properties` there are no gradients."""
         super().calculate(atoms, properties, system_changes)
         gradients = "forces" in properties or "stress" in properties
