@@ -2,6 +2,7 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import trine
 
@@ -35,16 +36,9 @@ def test_threads_may_share_a_model(mini, model_path, alloy):
     structures = [alloy, moved]
     other = trine.load(model_path, device="cpu", threads=1)
     expected = [other.evaluate(s)["forces"].tobytes() for s in structures]
-    wrong = []
 
     def work(i):
-        for _ in range(5):
-            if mini.evaluate(structures[i])["forces"].tobytes() != expected[i]:
-                wrong.append(i)
+        return all(mini.evaluate(structures[i])["forces"].tobytes() == expected[i] for _ in range(5))
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    with ThreadPoolExecutor(2) as pool:
+        assert all(pool.map(work, range(2)))
