@@ -96,12 +96,9 @@ def _atomic_numbers(value, where):
 
 
 def _periodic(value, where):
-    if value is None:
-        value = False
-    flags = np.asarray(value)
-    if flags.ndim == 0:
-        flags = np.repeat(flags, 3)
-    return _array("pbc", flags, "biu", (3,), where, np.bool_)
+    if value is None or isinstance(value, (bool, np.bool_)):
+        value = [bool(value)] * 3
+    return _array("pbc", value, "biu", (3,), where, np.bool_)
 
 
 def _number(name, value, where):

@@ -54,6 +54,8 @@ def test_memory_error():
     ({"positions": [[0, 0, 0], [1, 0, 0], [0, 1, NAN]]}, "structure: coordinate z of atom 3 of 3 is nan"),
     ({"cell": [1, 2, 3]}, r"structure: cell has shape \(3,\) \(\(3, 3\) is needed\)"),
     ({"pbc": True}, "structure: the cell cannot be used"),
+    ({"pbc": "no"}, r"structure: pbc has shape \(\)"),
+    ({"pbc": [True, [False]]}, "structure: pbc is no array"),
     ({"pbc": [True, False]}, r"structure: pbc has shape \(2,\)"),
     ({"charge": "many"}, "structure: charge is 'many'"),
     ({"velocities": None}, "structure: unknown key 'velocities'"),
