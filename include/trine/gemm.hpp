@@ -149,6 +149,20 @@ class GemmContext {
                   std::int64_t k, const float* bias = nullptr,
                   GemmActivation activation = GemmActivation::none);
 
+  /// For weights that change, or that a program gives anew with every call: `place` makes a weight
+  /// (n, k) whose words will lie in `memory`, of packed_bytes bytes, 256-aligned, on the device,
+  /// which must outlive it; every `repack` fills it from w (n, k) and bias (n), or none, in device
+  /// memory. repack allocates nothing, does not wait, and can be captured. Products have the bits
+  /// that they have with `pack`, as long as |x| |w| is above 2^-98. Inf and NaN in w are not looked
+  /// for: the columns of a result that share a block of 64 x 64 numbers of w with them become NaN.
+  /// Not for fp32, which does not pack: Error(not_supported).
+  std::size_t packed_bytes(GemmMethod method, std::int64_t n, std::int64_t k) const;
+  GemmWeight place(GemmMethod method, std::int64_t n, std::int64_t k, void* memory);
+  void repack(GemmWeight& weight, const float* w, std::int64_t ldw, const float* bias = nullptr);
+
+  /// Later calls work on `stream`, a cudaStream_t of this device.
+  void use_stream(void* stream);
+
   /// Bytes of workspace that any call with `m` rows may need. Calls do without unless x has rows
   /// that do not start at multiples of 16 bytes, or the method is fp32 and something follows the
   /// product; with it, products of few rows and a long inner dimension may be faster.
