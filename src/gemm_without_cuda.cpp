@@ -40,6 +40,18 @@ GemmWeight GemmContext::pack(GemmMethod, const float*, std::int64_t, std::int64_
                              const float*, GemmActivation) {
   no_cuda();
 }
+std::size_t GemmContext::packed_bytes(GemmMethod, std::int64_t, std::int64_t) const {
+  no_cuda();
+}
+GemmWeight GemmContext::place(GemmMethod, std::int64_t, std::int64_t, void*) {
+  no_cuda();
+}
+void GemmContext::repack(GemmWeight&, const float*, std::int64_t, const float*) {
+  no_cuda();
+}
+void GemmContext::use_stream(void*) {
+  no_cuda();
+}
 std::size_t GemmContext::workspace_bytes(const GemmWeight&, std::int64_t) const {
   no_cuda();
 }

@@ -94,47 +94,98 @@ GemmMethod GemmContext::choose(const GemmShape& shape) const {
   return split < plain ? GemmMethod::fp16x3 : GemmMethod::fp32;
 }
 
-GemmWeight GemmContext::pack(GemmMethod method, const float* w, std::int64_t ldw, std::int64_t n,
-                             std::int64_t k, const float* bias, GemmActivation activation) {
-  const GemmSupport support = supports(method, {1, n, k});
+namespace {
+
+void check_weight(const GemmSupport& support, GemmMethod method, std::int64_t n, std::int64_t k) {
   check(support.supported, ErrorCode::not_supported,
         "no product {} of {} x {} ({}), choose another", gemm_method_info(method).name, n, k,
         support.reason);
+}
+
+void check_stored(const float* w, std::int64_t ldw, std::int64_t k) {
   check(w && ldw >= k, ErrorCode::usage, "the weight needs rows of at least {} numbers (got {})", k,
         ldw);
+}
+
+void describe(PackedWeight& weight, GemmMethod method, GemmActivation activation, std::int64_t n,
+              std::int64_t k) {
+  weight.method = method;
+  weight.activation = activation;
+  weight.n = n;
+  weight.k = k;
+  weight.layout = packed_layout(method, activation, n, k);
+}
+
+}  // namespace
+
+GemmWeight GemmContext::pack(GemmMethod method, const float* w, std::int64_t ldw, std::int64_t n,
+                             std::int64_t k, const float* bias, GemmActivation activation) {
+  check_weight(supports(method, {1, n, k}), method, n, k);
+  check_stored(w, ldw, k);
   check(activation != GemmActivation::swiglu || n % 2 == 0, ErrorCode::usage,
         "a swiglu weight has values and gates (an even number of rows), got {}", n);
   const CurrentDevice current(impl_->device);
   auto weight = std::make_unique<GemmWeight::Impl>();
-  weight->method = method;
-  weight->activation = activation;
-  weight->n = n;
-  weight->k = k;
-  DeviceArray<float> copy(n * k);
+  describe(*weight, method, activation, n, k);
+  weight->owned = DeviceArray<std::uint8_t>(static_cast<std::int64_t>(weight->layout.end));
+  weight->memory = weight->owned.data();
+  DeviceArray<float> copy(n * k), bias_copy(bias ? n : 0);
   check_cuda(cudaMemcpy2DAsync(copy.data(), sizeof(float) * static_cast<std::size_t>(k), w,
                                sizeof(float) * static_cast<std::size_t>(ldw),
                                sizeof(float) * static_cast<std::size_t>(k),
                                static_cast<std::size_t>(n), cudaMemcpyDefault, impl_->stream),
              "copy a weight");
   if (bias) {
-    weight->bias = DeviceArray<float>((n + kWidestTile - 1) / kWidestTile * kWidestTile);
-    check_cuda(cudaMemsetAsync(weight->bias.data(), 0, weight->bias.bytes(), impl_->stream),
-               "clear a bias");
-    check_cuda(
-        cudaMemcpyAsync(weight->bias.data(), bias, sizeof(float) * static_cast<std::size_t>(n),
-                        cudaMemcpyDefault, impl_->stream),
-        "copy a bias");
+    check_cuda(cudaMemcpyAsync(bias_copy.data(), bias, bias_copy.bytes(), cudaMemcpyDefault,
+                               impl_->stream),
+               "copy a bias");
   }
+  pack_bias(*weight, bias ? bias_copy.data() : nullptr, impl_->stream);
   if (method == GemmMethod::fp32) {
     if (!impl_->plain) impl_->plain = std::make_unique<PlainProduct>(impl_->stream);
     check_finite(copy.data(), n * k, impl_->stream);
     weight->plain = std::move(copy);
   } else {
     prepare_kernels(method, impl_->family);
-    pack_words(*weight, copy.data(), k, arch(), impl_->stream);
+    pack_words(*weight, copy.data(), k, PackedScale::relative, arch(), impl_->stream);
   }
   check_cuda(cudaStreamSynchronize(impl_->stream), "pack a weight");
   return GemmWeight(std::move(weight));
+}
+
+std::size_t GemmContext::packed_bytes(GemmMethod method, std::int64_t n, std::int64_t k) const {
+  check_weight(supports(method, {1, n, k}), method, n, k);
+  return packed_layout(method, GemmActivation::none, n, k).end;
+}
+
+GemmWeight GemmContext::place(GemmMethod method, std::int64_t n, std::int64_t k, void* memory) {
+  check_weight(supports(method, {1, n, k}), method, n, k);
+  check(method != GemmMethod::fp32, ErrorCode::not_supported,
+        "fp32 has no words to place (nothing is packed), multiply with cuBLAS");
+  check(memory && reinterpret_cast<std::uintptr_t>(memory) % 256 == 0, ErrorCode::usage,
+        "a placed weight needs memory that starts at a multiple of 256 bytes, give that");
+  const CurrentDevice current(impl_->device);
+  auto weight = std::make_unique<GemmWeight::Impl>();
+  describe(*weight, method, GemmActivation::none, n, k);
+  weight->memory = static_cast<std::uint8_t*>(memory);
+  prepare_kernels(method, impl_->family);
+  return GemmWeight(std::move(weight));
+}
+
+void GemmContext::repack(GemmWeight& weight, const float* w, std::int64_t ldw, const float* bias) {
+  GemmWeight::Impl& packed = *weight.impl_;
+  check_stored(w, ldw, packed.k);
+  check(packed.owned.size() == 0 && packed.memory, ErrorCode::usage,
+        "only a weight that was placed is packed again (this one has memory of its own), use "
+        "place()");
+  const CurrentDevice current(impl_->device);
+  pack_words(packed, w, ldw, PackedScale::absolute, arch(), impl_->stream);
+  pack_bias(packed, bias, impl_->stream);
+}
+
+void GemmContext::use_stream(void* stream) {
+  impl_->stream = static_cast<cudaStream_t>(stream);
+  if (impl_->plain) impl_->plain->use_stream(impl_->stream);
 }
 
 std::size_t GemmContext::workspace_bytes(const GemmWeight& weight, std::int64_t m) const {
@@ -171,7 +222,7 @@ std::int64_t GemmWeight::k() const {
   return impl_->k;
 }
 std::size_t GemmWeight::bytes() const {
-  return impl_->words.bytes() + impl_->ratios.bytes() + impl_->plain.bytes() + impl_->bias.bytes();
+  return std::max(impl_->owned.bytes(), impl_->layout.end) + impl_->plain.bytes();
 }
 
 }  // namespace trine

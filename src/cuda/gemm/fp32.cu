@@ -99,12 +99,17 @@ void run_epilogue(EpilogueKind kind, const float* z, std::int64_t ldz, const Epi
 
 PlainProduct::PlainProduct(cudaStream_t stream) {
   check_cublas(cublasCreate(&handle_), "start");
-  check_cublas(cublasSetStream(handle_, stream), "use the stream");
   check_cublas(cublasSetMathMode(handle_, CUBLAS_PEDANTIC_MATH), "ask for FP32 arithmetic");
   check_cuda(cudaMalloc(&workspace_, kWorkspaceBytes), "allocate memory");
-  // Its own workspace: calls allocate nothing and several streams do not change a result.
-  check_cublas(cublasSetWorkspace(handle_, workspace_, kWorkspaceBytes), "use a workspace");
+  use_stream(stream);
   probe(stream);
+}
+
+void PlainProduct::use_stream(cudaStream_t stream) {
+  check_cublas(cublasSetStream(handle_, stream), "use the stream");
+  // Its own workspace, which a change of streams takes away: calls allocate nothing and several
+  // streams do not change a result.
+  check_cublas(cublasSetWorkspace(handle_, workspace_, kWorkspaceBytes), "use a workspace");
 }
 
 PlainProduct::~PlainProduct() {

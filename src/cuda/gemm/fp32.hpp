@@ -15,6 +15,8 @@ class PlainProduct {
   PlainProduct(const PlainProduct&) = delete;
   ~PlainProduct();
 
+  void use_stream(cudaStream_t stream);
+
   /// z (m, n) = x (m, k) w^T with w (n, k), or z (m, k) = x (m, n) w.
   void multiply(Direction direction, std::int64_t m, std::int64_t n, std::int64_t k, const float* x,
                 std::int64_t ldx, const float* w, float* z, std::int64_t ldz);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "cuda/gemm/kernels.hpp"
 #include "cuda/gemm/words.cuh"
 #include "ops/gemm_method.hpp"
 
@@ -47,7 +48,7 @@ __global__ void block_exponents(Source source, std::uint32_t* exponents, std::ui
 }
 
 /// What sums over each block of 64 x 64 are multiplied by; `gain` makes up for truncation where
-/// elements have more than 11 bits (is_short_number).
+/// elements have more than 11 bits (is_short_number). Without `largest` they are relative to 1.
 __global__ void block_ratios(Source source, const std::uint32_t* exponents,
                              const std::uint32_t* largest, float gain, float* ratios) {
   const unsigned block = blockIdx.y * gridDim.x + blockIdx.x;
@@ -61,8 +62,16 @@ __global__ void block_ratios(Source source, const std::uint32_t* exponents,
   }
   const bool exact = __syncthreads_and(is_short) != 0;
   if (threadIdx.x > 0) return;
-  const int exponent = static_cast<int>(exponents[block]) - static_cast<int>(*largest) - 14;
-  ratios[block] = ldexpf(1.0f, exponent) * (exact ? 1.0f : gain);
+  const int unit = largest ? static_cast<int>(*largest) : 127;
+  const int exponent = static_cast<int>(exponents[block]) - unit - 14;
+  const float ratio = exponents[block] == 255 ? __uint_as_float(0x7fc00000u) : ldexpf(1.0f, exponent);
+  ratios[block] = ratio * (exact ? 1.0f : gain);
+}
+
+/// The bias and zeros behind it.
+__global__ void copy_bias(const float* bias, int n, float* out, int size) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < size) out[i] = i < n ? bias[i] : 0;
 }
 
 /// One block of 64 x 64 per thread block. kAcross: rows of the stored block run along w's columns.
@@ -115,19 +124,61 @@ std::int64_t blocks_of(std::int64_t size) {
   return (size + 127) / 128 * 2;  // whole tiles of 128
 }
 
+std::int64_t bias_size(std::int64_t n) {
+  return (n + kWidestTile - 1) / kWidestTile * kWidestTile;
+}
+
+std::size_t round_up(std::size_t bytes) {
+  return (bytes + 255) / 256 * 256;
+}
+
 template <class S>
-void pack_with(PackedWeight& weight, const Source& source, GemmArch arch, cudaStream_t stream) {
-  const bool halves = source.halves;
-  const auto rows = static_cast<unsigned>(halves ? blocks_of((weight.n / 2 + 31) / 32 * 64)
-                                                 : blocks_of(weight.n));
-  const auto columns = static_cast<unsigned>(blocks_of(weight.k));
-  const std::int64_t count = std::int64_t{rows} * columns;
-  constexpr std::int64_t kBytes = S::kWords * S::kElementBytes / 2 * kBlockBytes;
-  constexpr bool kTwoCopies = S::kWord == Word::tf32;
-  DeviceArray<std::uint32_t> exponents(count + 1);
-  std::uint32_t* largest = exponents.data() + count;
-  check_cuda(cudaMemsetAsync(largest, 0, sizeof *largest, stream), "clear memory");
-  block_exponents<<<dim3(columns, rows), 256, 0, stream>>>(source, exponents.data(), largest);
+constexpr std::int64_t kStoredBytes = S::kWords * S::kElementBytes / 2 * kBlockBytes;  // of a block
+
+/// Calls `use` with the Scheme of a method that has words.
+template <class Use>
+auto with_scheme(GemmMethod method, Use use) {
+  switch (method) {
+    case GemmMethod::tf32:
+      return use(Tf32{});
+    case GemmMethod::tf32x3:
+      return use(Tf32x3{});
+    case GemmMethod::bf16:
+      return use(Bf16{});
+    case GemmMethod::bf16x3:
+      return use(Bf16x3{});
+    case GemmMethod::bf16x6:
+      return use(Bf16x6{});
+    case GemmMethod::bf16x9:
+      return use(Bf16x9{});
+    case GemmMethod::fp16:
+      return use(Fp16{});
+    case GemmMethod::fp16x3:
+      return use(Fp16x3{});
+    case GemmMethod::fp32:
+    case GemmMethod::size_:
+      break;
+  }
+  throw Error(ErrorCode::usage, "fp32 has no words (nothing to pack), keep the plain weight");
+}
+
+/// Both directions of a weight whose memory is `memory`.
+template <class S>
+void describe(PackedWeight& weight, float gain) {
+  const PackedLayout& at = weight.layout;
+  const int rows = at.row_blocks, columns = at.column_blocks;
+  const auto* ratios = reinterpret_cast<const float*>(weight.memory + at.ratios);
+  constexpr std::int64_t kBytes = kStoredBytes<S>;
+  weight.forward = {weight.memory, kBytes * columns, kBytes, ratios, columns, 1, gain, rows, columns};
+  weight.backward = {weight.memory, kBytes, kBytes * columns, ratios, 1, columns, gain, columns, rows};
+  if (at.across == 0) return;
+  weight.backward.words = weight.memory + at.across;
+  weight.backward.out_stride = kBytes * rows;
+  weight.backward.chunk_stride = kBytes;
+}
+
+/// The exponent field of the weight's largest magnitude.
+std::uint32_t read_largest(const std::uint32_t* largest, cudaStream_t stream) {
   std::uint32_t e = 0;
   check_cuda(cudaMemcpyAsync(&e, largest, sizeof e, cudaMemcpyDeviceToHost, stream),
              "read a scale");
@@ -136,66 +187,74 @@ void pack_with(PackedWeight& weight, const Source& source, GemmArch arch, cudaSt
     throw Error(ErrorCode::bad_input,
                 "the weight has Inf or NaN (no product could be right), repair the model");
   }
+  return e;
+}
 
-  weight.ratios = DeviceArray<float>(count);
-  weight.words = DeviceArray<std::uint8_t>(count * kBytes * (kTwoCopies ? 2 : 1));
-  block_ratios<<<dim3(columns, rows), 256, 0, stream>>>(
-      source, exponents.data(), largest, truncation_gain(gemm_word(weight.method), arch),
-      weight.ratios.data());
-  pack_blocks<S, false>
-      <<<dim3(columns, rows), 256, 0, stream>>>(source, exponents.data(), weight.words.data());
-  const float gain = std::ldexp(1.0f, static_cast<int>(e) - 127);
-  weight.forward = {weight.words.data(),
-                    kBytes * columns,
-                    kBytes,
-                    weight.ratios.data(),
-                    static_cast<int>(columns),
-                    1,
-                    gain,
-                    static_cast<int>(rows),
-                    static_cast<int>(columns)};
-  weight.backward = {
-      weight.words.data(),       kBytes, kBytes * columns,          weight.ratios.data(),  1,
-      static_cast<int>(columns), gain,   static_cast<int>(columns), static_cast<int>(rows)};
-  if constexpr (kTwoCopies) {
-    std::uint8_t* across = weight.words.data() + count * kBytes;
-    pack_blocks<S, true><<<dim3(rows, columns), 256, 0, stream>>>(source, exponents.data(), across);
-    weight.backward.words = across;
-    weight.backward.out_stride = kBytes * rows;
-    weight.backward.chunk_stride = kBytes;
+template <class S>
+void pack_with(PackedWeight& weight, const Source& source, PackedScale scale, GemmArch arch,
+               cudaStream_t stream) {
+  const PackedLayout& at = weight.layout;
+  const dim3 grid(static_cast<unsigned>(at.column_blocks), static_cast<unsigned>(at.row_blocks));
+  auto* exponents = reinterpret_cast<std::uint32_t*>(weight.memory + at.exponents);
+  auto* largest = reinterpret_cast<std::uint32_t*>(weight.memory + at.largest);
+  auto* ratios = reinterpret_cast<float*>(weight.memory + at.ratios);
+  check_cuda(cudaMemsetAsync(largest, 0, sizeof *largest, stream), "clear memory");
+  block_exponents<<<grid, 256, 0, stream>>>(source, exponents, largest);
+  const bool relative = scale == PackedScale::relative;
+  const float gain =
+      relative ? std::ldexp(1.0f, static_cast<int>(read_largest(largest, stream)) - 127) : 1.0f;
+  block_ratios<<<grid, 256, 0, stream>>>(source, exponents, relative ? largest : nullptr,
+                                         truncation_gain(gemm_word(weight.method), arch), ratios);
+  pack_blocks<S, false><<<grid, 256, 0, stream>>>(source, exponents, weight.memory);
+  if constexpr (S::kWord == Word::tf32) {
+    pack_blocks<S, true><<<dim3(grid.y, grid.x), 256, 0, stream>>>(source, exponents,
+                                                                   weight.memory + at.across);
   }
   check_cuda(cudaGetLastError(), "pack a weight");
-  check_cuda(cudaStreamSynchronize(stream), "pack a weight");
+  describe<S>(weight, gain);
 }
 
 }  // namespace
 
-void pack_words(PackedWeight& weight, const float* w, std::int64_t ldw, GemmArch arch,
-                cudaStream_t stream) {
+PackedLayout packed_layout(GemmMethod method, GemmActivation activation, std::int64_t n,
+                           std::int64_t k) {
+  PackedLayout at;
+  if (method != GemmMethod::fp32) {
+    with_scheme(method, [&](auto scheme) {
+      using S = decltype(scheme);
+      const bool halves = activation == GemmActivation::swiglu;
+      at.row_blocks = static_cast<int>(blocks_of(halves ? (n / 2 + 31) / 32 * 64 : n));
+      at.column_blocks = static_cast<int>(blocks_of(k));
+      const auto count = static_cast<std::size_t>(at.row_blocks) *
+                         static_cast<std::size_t>(at.column_blocks);
+      at.words = count * static_cast<std::size_t>(kStoredBytes<S>);
+      if constexpr (S::kWord == Word::tf32) at.across = at.words;
+      at.ratios = at.words + at.across;
+      at.exponents = at.ratios + round_up(count * sizeof(float));
+      at.largest = at.exponents + count * sizeof(std::uint32_t);
+      at.bias = round_up(at.largest + sizeof(std::uint32_t));
+    });
+  }
+  at.end = at.bias + static_cast<std::size_t>(bias_size(n)) * sizeof(float);
+  return at;
+}
+
+void pack_words(PackedWeight& weight, const float* w, std::int64_t ldw, PackedScale scale,
+                GemmArch arch, cudaStream_t stream) {
   const Source source{w, ldw, static_cast<int>(weight.n), static_cast<int>(weight.k),
                       weight.activation == GemmActivation::swiglu};
-  switch (weight.method) {
-    case GemmMethod::tf32:
-      return pack_with<Tf32>(weight, source, arch, stream);
-    case GemmMethod::tf32x3:
-      return pack_with<Tf32x3>(weight, source, arch, stream);
-    case GemmMethod::bf16:
-      return pack_with<Bf16>(weight, source, arch, stream);
-    case GemmMethod::bf16x3:
-      return pack_with<Bf16x3>(weight, source, arch, stream);
-    case GemmMethod::bf16x6:
-      return pack_with<Bf16x6>(weight, source, arch, stream);
-    case GemmMethod::bf16x9:
-      return pack_with<Bf16x9>(weight, source, arch, stream);
-    case GemmMethod::fp16:
-      return pack_with<Fp16>(weight, source, arch, stream);
-    case GemmMethod::fp16x3:
-      return pack_with<Fp16x3>(weight, source, arch, stream);
-    case GemmMethod::fp32:
-    case GemmMethod::size_:
-      break;
-  }
-  throw Error(ErrorCode::usage, "fp32 has no words (nothing to pack), keep the plain weight");
+  with_scheme(weight.method, [&](auto scheme) {
+    pack_with<decltype(scheme)>(weight, source, scale, arch, stream);
+  });
+}
+
+void pack_bias(PackedWeight& weight, const float* bias, cudaStream_t stream) {
+  weight.bias = bias ? reinterpret_cast<float*>(weight.memory + weight.layout.bias) : nullptr;
+  if (!bias) return;
+  const auto size = static_cast<int>(bias_size(weight.n));
+  copy_bias<<<static_cast<unsigned>((size + 255) / 256), 256, 0, stream>>>(
+      bias, static_cast<int>(weight.n), weight.bias, size);
+  check_cuda(cudaGetLastError(), "pack a bias");
 }
 
 void align_rows(const float* x, std::int64_t ldx, std::int64_t m, int cols, int parts, float* out,

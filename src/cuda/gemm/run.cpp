@@ -225,7 +225,7 @@ void GemmContext::forward(const GemmWeight& weight, const GemmForwardArgs& a) {
   EpilogueArgs args;
   args.n = static_cast<int>(w.n);
   args.silu = w.activation == GemmActivation::silu;
-  args.bias = w.bias.data();
+  args.bias = w.bias;
   args.addend = matrix(a.addend, a.ld_addend);
   args.pre = matrix(a.pre, a.ld_pre);
   args.residual = matrix(a.residual, a.ld_residual);
