@@ -64,7 +64,8 @@ __global__ void block_ratios(Source source, const std::uint32_t* exponents,
   if (threadIdx.x > 0) return;
   const int unit = largest ? static_cast<int>(*largest) : 127;
   const int exponent = static_cast<int>(exponents[block]) - unit - 14;
-  const float ratio = exponents[block] == 255 ? __uint_as_float(0x7fc00000u) : ldexpf(1.0f, exponent);
+  const float ratio =
+      exponents[block] == 255 ? __uint_as_float(0x7fc00000u) : ldexpf(1.0f, exponent);
   ratios[block] = ratio * (exact ? 1.0f : gain);
 }
 
@@ -133,7 +134,7 @@ std::size_t round_up(std::size_t bytes) {
 }
 
 template <class S>
-constexpr std::int64_t kStoredBytes = S::kWords * S::kElementBytes / 2 * kBlockBytes;  // of a block
+constexpr std::int64_t kStoredBytes = S::kWords* S::kElementBytes / 2 * kBlockBytes;  // of a block
 
 /// Calls `use` with the Scheme of a method that has words.
 template <class Use>
@@ -169,8 +170,10 @@ void describe(PackedWeight& weight, float gain) {
   const int rows = at.row_blocks, columns = at.column_blocks;
   const auto* ratios = reinterpret_cast<const float*>(weight.memory + at.ratios);
   constexpr std::int64_t kBytes = kStoredBytes<S>;
-  weight.forward = {weight.memory, kBytes * columns, kBytes, ratios, columns, 1, gain, rows, columns};
-  weight.backward = {weight.memory, kBytes, kBytes * columns, ratios, 1, columns, gain, columns, rows};
+  weight.forward = {weight.memory, kBytes * columns, kBytes, ratios, columns, 1, gain,
+                    rows,          columns};
+  weight.backward = {weight.memory, kBytes, kBytes * columns, ratios, 1,
+                     columns,       gain,   columns,          rows};
   if (at.across == 0) return;
   weight.backward.words = weight.memory + at.across;
   weight.backward.out_stride = kBytes * rows;
@@ -207,8 +210,8 @@ void pack_with(PackedWeight& weight, const Source& source, PackedScale scale, Ge
                                          truncation_gain(gemm_word(weight.method), arch), ratios);
   pack_blocks<S, false><<<grid, 256, 0, stream>>>(source, exponents, weight.memory);
   if constexpr (S::kWord == Word::tf32) {
-    pack_blocks<S, true><<<dim3(grid.y, grid.x), 256, 0, stream>>>(source, exponents,
-                                                                   weight.memory + at.across);
+    pack_blocks<S, true>
+        <<<dim3(grid.y, grid.x), 256, 0, stream>>>(source, exponents, weight.memory + at.across);
   }
   check_cuda(cudaGetLastError(), "pack a weight");
   describe<S>(weight, gain);
@@ -225,8 +228,8 @@ PackedLayout packed_layout(GemmMethod method, GemmActivation activation, std::in
       const bool halves = activation == GemmActivation::swiglu;
       at.row_blocks = static_cast<int>(blocks_of(halves ? (n / 2 + 31) / 32 * 64 : n));
       at.column_blocks = static_cast<int>(blocks_of(k));
-      const auto count = static_cast<std::size_t>(at.row_blocks) *
-                         static_cast<std::size_t>(at.column_blocks);
+      const auto count =
+          static_cast<std::size_t>(at.row_blocks) * static_cast<std::size_t>(at.column_blocks);
       at.words = count * static_cast<std::size_t>(kStoredBytes<S>);
       if constexpr (S::kWord == Word::tf32) at.across = at.words;
       at.ratios = at.words + at.across;

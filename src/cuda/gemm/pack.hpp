@@ -14,8 +14,8 @@ enum class PackedScale {
   absolute,  ///< does not wait; blocks with Inf or NaN become NaN
 };
 
-/// Fills `weight.memory`, `forward` and `backward` from w (weight.n, weight.k) in device memory, for
-/// products that add as those of `arch`.
+/// Fills `weight.memory`, `forward` and `backward` from w (weight.n, weight.k) in device memory,
+/// for products that add as those of `arch`.
 void pack_words(PackedWeight& weight, const float* w, std::int64_t ldw, PackedScale scale,
                 GemmArch arch, cudaStream_t stream);
 
