@@ -13,6 +13,12 @@ cmake --build --preset release
 # Tests run side by side, so threads that wait should give their core away.
 OMP_WAIT_POLICY=passive ctest --preset release -j "$(nproc)"
 
+# The Python package as a user gets it.
+timeout -k 10 900 tools/test_python.sh build/release || {
+  test $? -ne 124 || echo "The Python package was not tested within 15 minutes" >&2
+  exit 1
+}
+
 # Kernels need nvcc to compile, and a GPU to run: tools/gpu_gate.
 if ! command -v nvcc >/dev/null; then
   echo "nvcc is not installed: the kernels for GPUs were not compiled" >&2

@@ -17,7 +17,8 @@ install(TARGETS trine trine_gemm EXPORT trineTargets
 install(DIRECTORY include/trine DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 install(EXPORT trineTargets NAMESPACE trine:: DESTINATION ${package_folder})
 configure_package_config_file(cmake/trineConfig.cmake.in trineConfig.cmake
-  INSTALL_DESTINATION ${package_folder})
+  INSTALL_DESTINATION ${package_folder}
+  PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_BINDIR CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(trineConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/trineConfig.cmake ${PROJECT_BINARY_DIR}/trineConfigVersion.cmake
   DESTINATION ${package_folder})
@@ -26,4 +27,12 @@ if(TARGET trine_cli)
   install(TARGETS trine_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(FILES models/trine-mini.ckpt DESTINATION ${CMAKE_INSTALL_DATADIR}/trine/models)
+# The library finds the models of its installation wherever that is moved to.
+if(BUILD_SHARED_LIBS)
+  set(folder_of_code ${CMAKE_INSTALL_FULL_LIBDIR})
+else()
+  set(folder_of_code ${CMAKE_INSTALL_FULL_BINDIR})
+endif()
+file(RELATIVE_PATH models ${folder_of_code} ${CMAKE_INSTALL_FULL_DATADIR}/trine/models)
+target_compile_definitions(trine PRIVATE TRINE_INSTALLED_MODELS="${models}")
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

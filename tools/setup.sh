@@ -5,7 +5,7 @@
 
 program_packages='cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libzip-dev
   zlib1g-dev libhdf5-dev libssl-dev libdnnl-dev ocl-icd-opencl-dev libopenblas-dev'
-tests_packages='libgtest-dev python3 python3-h5py'
+tests_packages='libgtest-dev python3 python3-h5py python3-dev python3-venv binutils'
 # A browser looks at report.html. Ubuntu has it as a snap alone, without which that test is skipped.
 if [ -r /etc/os-release ] && [ "$(. /etc/os-release && echo "$ID")" = debian ]; then
   tests_packages="$tests_packages chromium"

@@ -9,7 +9,6 @@
 
 #include "auto_precision.hpp"
 #include "command.hpp"
-#include "model_path.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
 #include "step_dynamics.hpp"
@@ -18,6 +17,7 @@
 #include "table.hpp"
 #include "trine/error.hpp"
 #include "trine/model.hpp"
+#include "trine/model_files.hpp"
 #include "trine/structure_io.hpp"
 
 namespace trine::app {

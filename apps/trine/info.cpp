@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "command.hpp"
-#include "model_path.hpp"
 #include "suggest.hpp"
 #include "table.hpp"
 #include "trine/model.hpp"
+#include "trine/model_files.hpp"
 
 namespace trine::app {
 

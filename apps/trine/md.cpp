@@ -18,13 +18,13 @@
 #include "md_outputs.hpp"
 #include "md_report.hpp"
 #include "md_run.hpp"
-#include "model_path.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
 #include "targets.hpp"
 #include "trine/dynamics.hpp"
 #include "trine/error.hpp"
 #include "trine/model.hpp"
+#include "trine/model_files.hpp"
 
 namespace trine::app {
 

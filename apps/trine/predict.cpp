@@ -14,13 +14,13 @@
 #include "command.hpp"
 #include "frame_report.hpp"
 #include "frames.hpp"
-#include "model_path.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
 #include "predict_output.hpp"
 #include "targets.hpp"
 #include "trine/error.hpp"
 #include "trine/model.hpp"
+#include "trine/model_files.hpp"
 #include "trine/structure_io.hpp"
 
 namespace trine::app {

@@ -16,7 +16,6 @@
 #include "frames.hpp"
 #include "held_atoms.hpp"
 #include "model_json.hpp"
-#include "model_path.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
 #include "relax_output.hpp"
@@ -24,6 +23,7 @@
 #include "system_files.hpp"
 #include "trine/error.hpp"
 #include "trine/model.hpp"
+#include "trine/model_files.hpp"
 #include "trine/relaxation.hpp"
 
 namespace trine::app {

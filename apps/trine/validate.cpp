@@ -13,7 +13,6 @@
 
 #include "command.hpp"
 #include "frames.hpp"
-#include "model_path.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
 #include "precision_choice.hpp"
@@ -22,6 +21,7 @@
 #include "trine/checkpoint.hpp"
 #include "trine/devices.hpp"
 #include "trine/error.hpp"
+#include "trine/model_files.hpp"
 #include "validate_flags.hpp"
 
 namespace trine::app {

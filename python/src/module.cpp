@@ -15,6 +15,7 @@
 #include "errors.hpp"
 #include "trine/error.hpp"
 #include "trine/model.hpp"
+#include "trine/model_files.hpp"
 #include "trine/structure.hpp"
 #include "trine/version.hpp"
 
@@ -57,7 +58,7 @@ std::string precision_name(const EngineOptions& options) {
 class SharedModel {
  public:
   SharedModel(const std::string& path, const EngineOptions& options)
-      : model_(Model::load(path, options)) {}
+      : model_(Model::load(find_model(path), options)) {}
 
   const Model& model() const { return model_; }
 

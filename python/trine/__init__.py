@@ -34,7 +34,8 @@ def load(path: str | os.PathLike[str], *, device: str = "auto", precision: str =
          threads: int = 0) -> Model:
     """Loads a model and makes it ready to run.
 
-    path       a metatrain checkpoint (PET), or "synthetic:xs|s|s32|m|l" for random weights
+    path       a metatrain checkpoint (PET); a name such as "trine-mini", the model that comes along, looked for where
+               the program looks (docs/command-line.md); or "synthetic:xs|s|s32|m|l" for random weights
     device     "cpu", "cuda" (the first GPU), "cuda:N", or "auto": a GPU if there is one that can be used
     precision  arithmetic of the network: "fp32", "fp64", a method of matrix products such as "fp16x3", which
                a CPU emulates slowly, or "@FILE" for a file with one method per layer

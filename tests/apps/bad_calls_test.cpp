@@ -61,7 +61,7 @@ const BadCall kBadCalls[] = {
     {"devices cpu", 2, "unexpected argument 'cpu'"},
     // Files and structures.
     {"info absent.ckpt", 3, "no model 'absent.ckpt'"},
-    {"info trine-min", 3, "did you mean trine-mini?"},
+    {"info trine-min", 3, "known are trine-mini)"},
     {"info models", 3, "folder"},
     {"info page.ckpt", 3, "page.ckpt: not a checkpoint"},
     {"info short.ckpt", 3, "short.ckpt"},

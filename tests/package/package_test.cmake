@@ -39,6 +39,6 @@ expect("${output}" "fp16x3 +error +0[.][0-9]+ rms")
 expect("${output}" "fp16 +error +[0-9][0-9]+[.][0-9]+ rms")
 
 # The installed program finds its library and, by name, the installed model.
-run(COMMAND ${CMAKE_COMMAND} -E env XDG_DATA_HOME=${work}/prefix/share
-  ${work}/prefix/bin/trine info trine-mini OUTPUT output)
+run(COMMAND ${work}/prefix/bin/trine info trine-mini OUTPUT output)
+expect("${output}" "${model}")
 expect("${output}" "architecture +pet")
