@@ -89,6 +89,11 @@ EngineOptions EngineFlags::resolve() const {
   check_device_name(device);
   EngineOptions options;
   const int gpu = cuda_device_number(device);
+  if (device == "auto" && gpu < 0) {
+    for (const CudaDevice& unused : cuda_devices().found) {
+      note(quiet, fmt::format("cuda:{} is not used: {}", unused.number, unused.reason));
+    }
+  }
   options.device = gpu < 0 ? "cpu" : fmt::format("cuda:{}", gpu);
   if (precision == "@") {
     throw Error(ErrorCode::usage,

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include "cuda/gemm/blas_library.hpp"
 #include "cuda/gemm/device.hpp"
 
 namespace trine {
@@ -20,11 +21,11 @@ CudaDevice describe(int number) {
   device.capability = 10 * properties.major + properties.minor;
   device.processors = properties.multiProcessorCount;
   device.memory = properties.totalGlobalMem;
-  device.usable = device.capability >= 80;
-  if (!device.usable) {
-    device.reason = fmt::format("its compute capability is {}.{}, trine needs 8.0",
-                                properties.major, properties.minor);
-  }
+  device.reason = device.capability < 80
+                      ? fmt::format("its compute capability is {}.{}, trine needs 8.0",
+                                    properties.major, properties.minor)
+                      : cuda::why_no_blas();
+  device.usable = device.reason.empty();
   return device;
 }
 
@@ -34,7 +35,10 @@ CudaDevices cuda_devices() {
   CudaDevices devices;
   int count = 0;
   if (const auto status = cudaGetDeviceCount(&count); status != cudaSuccess) {
-    devices.reason = fmt::format("CUDA says: {}", cudaGetErrorString(status));
+    int driver = 0;
+    const bool none = cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
+    devices.reason = none ? "no NVIDIA driver is installed"
+                          : fmt::format("CUDA says: {}", cudaGetErrorString(status));
     cudaGetLastError();  // so that the next call does not report it again
     return devices;
   }

@@ -1,4 +1,3 @@
-#include <cublas_v2.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include "cuda/benchmark/checker.hpp"
 #include "cuda/benchmark/nvml.hpp"
 #include "cuda/benchmark/timer.hpp"
+#include "cuda/gemm/blas_library.hpp"
 #include "trine/gemm_benchmark.hpp"
 
 namespace trine {
@@ -212,8 +212,8 @@ std::string GemmBenchmark::driver() const {
 std::string GemmBenchmark::toolkit() const {
   int runtime = 0, major = 0, minor = 0;
   cuda_check(cudaRuntimeGetVersion(&runtime), "reading the runtime's version");
-  cublasGetProperty(MAJOR_VERSION, &major);
-  cublasGetProperty(MINOR_VERSION, &minor);
+  cuda::blas().cublasGetProperty(MAJOR_VERSION, &major);
+  cuda::blas().cublasGetProperty(MINOR_VERSION, &minor);
   return fmt::format("CUDA {}, cuBLAS {}.{}", dotted(runtime), major, minor);
 }
 

@@ -1,6 +1,7 @@
 #include "cuda/gemm/device.hpp"
 
 #include "base/check.hpp"
+#include "cuda/gemm/blas_library.hpp"
 
 namespace trine::cuda {
 
@@ -13,8 +14,9 @@ void check_cuda(cudaError_t status, const char* what) {
 }
 
 void check_cublas(cublasStatus_t status, const char* what) {
-  check(status == CUBLAS_STATUS_SUCCESS, ErrorCode::not_supported, "cannot {} with cuBLAS ({})",
-        what, cublasGetStatusString(status));
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  fail(ErrorCode::not_supported, "cannot {} with cuBLAS ({})", what,
+       blas().cublasGetStatusString(status));
 }
 
 }  // namespace trine::cuda

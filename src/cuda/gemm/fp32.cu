@@ -1,5 +1,6 @@
 #include "cuda/gemm/fp32.hpp"
 
+#include "cuda/gemm/blas_library.hpp"
 #include "cuda/gemm/device.hpp"
 #include "cuda/gemm/epilogue.cuh"
 #include "cuda/gemm/operand.hpp"
@@ -98,22 +99,22 @@ void run_epilogue(EpilogueKind kind, const float* z, std::int64_t ldz, const Epi
 }
 
 PlainProduct::PlainProduct(cudaStream_t stream) {
-  check_cublas(cublasCreate(&handle_), "start");
-  check_cublas(cublasSetMathMode(handle_, CUBLAS_PEDANTIC_MATH), "ask for FP32 arithmetic");
+  check_cublas(blas().cublasCreate(&handle_), "start");
+  check_cublas(blas().cublasSetMathMode(handle_, CUBLAS_PEDANTIC_MATH), "ask for FP32 arithmetic");
   check_cuda(cudaMalloc(&workspace_, kWorkspaceBytes), "allocate memory");
   use_stream(stream);
   probe(stream);
 }
 
 void PlainProduct::use_stream(cudaStream_t stream) {
-  check_cublas(cublasSetStream(handle_, stream), "use the stream");
+  check_cublas(blas().cublasSetStream(handle_, stream), "use the stream");
   // Its own workspace, which a change of streams takes away: calls allocate nothing and several
   // streams do not change a result.
-  check_cublas(cublasSetWorkspace(handle_, workspace_, kWorkspaceBytes), "use a workspace");
+  check_cublas(blas().cublasSetWorkspace(handle_, workspace_, kWorkspaceBytes), "use a workspace");
 }
 
 PlainProduct::~PlainProduct() {
-  cublasDestroy(handle_);
+  blas().cublasDestroy(handle_);
   cudaFree(workspace_);
 }
 
@@ -144,8 +145,8 @@ void PlainProduct::multiply(Direction direction, std::int64_t m, std::int64_t n,
   const bool forward = direction == Direction::forward;
   const float one = 1, zero = 0;
   check_cublas(
-      cublasSgemm_64(handle_, forward ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, forward ? n : k, m,
-                     forward ? k : n, &one, w, k, x, ldx, &zero, z, ldz),
+      blas().cublasSgemm_64(handle_, forward ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N,
+                            forward ? n : k, m, forward ? k : n, &one, w, k, x, ldx, &zero, z, ldz),
       "multiply");
 }
 

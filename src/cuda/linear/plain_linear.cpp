@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "cuda/gemm/blas_library.hpp"
 #include "cuda/gemm/device.hpp"
 #include "cuda/linear/backend.hpp"
 #include "cuda/linear/row_product.hpp"
@@ -70,8 +71,8 @@ class PlainLinear final : public PackedLinear<Real, MemSpace::device> {
 
 class LtHandle {
  public:
-  LtHandle() { check_cublas(cublasLtCreate(&handle_), "start"); }
-  ~LtHandle() { cublasLtDestroy(handle_); }
+  LtHandle() { check_cublas(blas().cublasLtCreate(&handle_), "start"); }
+  ~LtHandle() { blas().cublasLtDestroy(handle_); }
   LtHandle(const LtHandle&) = delete;
   LtHandle& operator=(const LtHandle&) = delete;
   operator cublasLtHandle_t() const { return handle_; }

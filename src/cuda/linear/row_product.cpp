@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "base/check.hpp"
+#include "cuda/gemm/blas_library.hpp"
 #include "cuda/gemm/device.hpp"
 
 namespace trine::cuda {
@@ -21,8 +22,9 @@ template <class Real>
 cublasLtMatrixLayoutOpaque_t describe(std::int64_t rows, std::int64_t columns,
                                       std::int64_t stride) {
   cublasLtMatrixLayoutOpaque_t layout{};
-  check_cublas(cublasLtMatrixLayoutInit(&layout, kType<Real>, static_cast<std::uint64_t>(columns),
-                                        static_cast<std::uint64_t>(rows), stride),
+  check_cublas(blas().cublasLtMatrixLayoutInit_internal(&layout, sizeof layout, kType<Real>,
+                                                        static_cast<std::uint64_t>(columns),
+                                                        static_cast<std::uint64_t>(rows), stride),
                "describe a matrix");
   return layout;
 }
@@ -30,9 +32,9 @@ cublasLtMatrixLayoutOpaque_t describe(std::int64_t rows, std::int64_t columns,
 /// What may be chosen: kernels that need no workspace and add no partial sums of other blocks.
 cublasLtMatmulPreferenceOpaque_t preference() {
   cublasLtMatmulPreferenceOpaque_t p{};
-  check_cublas(cublasLtMatmulPreferenceInit(&p), "describe a choice");
+  check_cublas(blas().cublasLtMatmulPreferenceInit_internal(&p, sizeof p), "describe a choice");
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t name, const auto& value) {
-    check_cublas(cublasLtMatmulPreferenceSetAttribute(&p, name, &value, sizeof value),
+    check_cublas(blas().cublasLtMatmulPreferenceSetAttribute(&p, name, &value, sizeof value),
                  "describe a choice");
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{0});
@@ -49,9 +51,9 @@ cublasLtMatmulPreferenceOpaque_t preference() {
 bool sums_in_one_block(const cublasLtMatmulAlgo_t& algorithm) {
   const auto get = [&](cublasLtMatmulAlgoConfigAttributes_t name, auto value) {
     std::size_t written = 0;
-    check_cublas(
-        cublasLtMatmulAlgoConfigGetAttribute(&algorithm, name, &value, sizeof value, &written),
-        "describe a kernel");
+    check_cublas(blas().cublasLtMatmulAlgoConfigGetAttribute(&algorithm, name, &value, sizeof value,
+                                                             &written),
+                 "describe a kernel");
     return value;
   };
   return get(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, std::int32_t{0}) <= 1 &&
@@ -73,7 +75,7 @@ bool takes_one_row(cublasLtHandle_t handle, cublasLtMatmulDescOpaque_t operation
   auto z = describe<Real>(1, shape.out, aligned_columns<Real>(shape.out));
   cublasLtMatmulHeuristicResult_t result{};
   const auto status =
-      cublasLtMatmulAlgoCheck(handle, &operation, &weight, &x, &z, &z, &algorithm, &result);
+      blas().cublasLtMatmulAlgoCheck(handle, &operation, &weight, &x, &z, &z, &algorithm, &result);
   return status == CUBLAS_STATUS_SUCCESS && result.workspaceSize == 0;
 }
 
@@ -86,8 +88,8 @@ cublasLtMatmulAlgo_t choose(cublasLtHandle_t handle, cublasLtMatmulDescOpaque_t 
   std::array<cublasLtMatmulHeuristicResult_t, 16> found{};
   int count = 0;
   const auto status =
-      cublasLtMatmulAlgoGetHeuristic(handle, &operation, &weight, &x, &z, &z, &wanted,
-                                     static_cast<int>(found.size()), found.data(), &count);
+      blas().cublasLtMatmulAlgoGetHeuristic(handle, &operation, &weight, &x, &z, &z, &wanted,
+                                            static_cast<int>(found.size()), found.data(), &count);
   if (status != CUBLAS_STATUS_SUCCESS) count = 0;
   for (int i = 0; i < count; ++i) {
     const auto& f = found[static_cast<std::size_t>(i)];
@@ -99,7 +101,7 @@ cublasLtMatmulAlgo_t choose(cublasLtHandle_t handle, cublasLtMatmulDescOpaque_t 
   fail(ErrorCode::not_supported,
        "cuBLAS has no product of {} by {} numbers in one pass ({}), use another version of it or "
        "the CPU",
-       shape.in, shape.out, cublasGetStatusString(status));
+       shape.in, shape.out, blas().cublasGetStatusString(status));
 }
 
 }  // namespace
@@ -108,13 +110,14 @@ template <class Real>
 RowProduct<Real>::RowProduct(cublasLtHandle_t handle, Direction direction, DeviceRows<const Real> w,
                              std::int64_t rows)
     : weight_(describe<Real>(w.rows, w.cols, w.stride)), w_(w.data) {
-  check_cublas(cublasLtMatmulDescInit(&operation_, kCompute<Real>, kType<Real>),
+  check_cublas(blas().cublasLtMatmulDescInit_internal(&operation_, sizeof operation_,
+                                                      kCompute<Real>, kType<Real>),
                "describe a product");
   // z^T = w x^T or w^T x^T, and cuBLAS sees w^T.
   const bool forward = direction == Direction::forward;
   const cublasOperation_t transpose = forward ? CUBLAS_OP_T : CUBLAS_OP_N;
-  check_cublas(cublasLtMatmulDescSetAttribute(&operation_, CUBLASLT_MATMUL_DESC_TRANSA, &transpose,
-                                              sizeof transpose),
+  check_cublas(blas().cublasLtMatmulDescSetAttribute(&operation_, CUBLASLT_MATMUL_DESC_TRANSA,
+                                                     &transpose, sizeof transpose),
                "describe a product");
   const Shape shape = forward ? Shape{w.cols, w.rows} : Shape{w.rows, w.cols};
   algorithm_ = choose<Real>(handle, operation_, weight_, shape, rows);
@@ -130,8 +133,8 @@ void RowProduct<Real>::multiply(cublasLtHandle_t handle, cudaStream_t stream,
   auto weight = weight_, from = describe<Real>(x.rows, x.cols, x.stride);
   auto to = describe<Real>(z.rows, z.cols, z.stride);
   const Real one = 1, before = add ? 1 : 0;
-  check_cublas(cublasLtMatmul(handle, &operation, &one, w_, &weight, x.data, &from, &before, z.data,
-                              &to, z.data, &to, &algorithm_, nullptr, 0, stream),
+  check_cublas(blas().cublasLtMatmul(handle, &operation, &one, w_, &weight, x.data, &from, &before,
+                                     z.data, &to, z.data, &to, &algorithm_, nullptr, 0, stream),
                "multiply");
 }
 
