@@ -30,9 +30,10 @@ WANTED = (*BINARIES, MODEL, r"trine_program\.py", r"trine/__init__\.py", r"trine
           r"trine-[\d.]+\.dist-info/entry_points\.txt", r"trine-[\d.]+\.dist-info/licenses/LICENSE")
 # May be there.
 ALLOWED = (r"trine/([a-z_]+/)*[a-z_]+\.py", r"trine\.libs/lib[^/]+\.so[.\d]*", r"trine-[\d.]+\.dist-info/sboms/[^/]+")
-# What the dynamic linker may have to find (regular expressions): ours, the system's, and what the library is made of.
-NEEDED = (r"libtrine(_gemm)?\.so\.\d+\.\d+", r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp)(-[0-9a-f]+)?\.so\.\d[.\d]*", r"ld-linux-x86-64\.so\.2",
-          r"lib(fmt|zip|z|crypto|openblas|dnnl|hdf5(_serial)?)(-[0-9a-f]+)?\.so\.\d[.\d]*")
+# What the dynamic linker may have to find (regular expressions): ours, the system's, and what the library is made of, which auditwheel
+# names after its contents.
+NEEDED = (r"libtrine(_gemm)?\.so\.\d+\.\d+", r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.\d+", r"ld-linux-x86-64\.so\.2",
+          r"lib(gomp|fmt|zip|z|crypto|openblas(p-r\d+)?|dnnl|hdf5(_serial)?)(-[0-9a-f]{8})?[.\d]*\.so[.\d]*")
 
 FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>.+)>:$")
 OPERATION = re.compile(r"^\s*[0-9a-f]+:\s+(?P<text>(?:(?:rep[a-z]*|lock|notrack|data16|cs) )*(?P<name>[a-z][a-z0-9]*).*)$")
