@@ -25,6 +25,11 @@ struct CudaDevices {
 /// Never throws for a missing driver or GPU: the reason says what is missing.
 CudaDevices cuda_devices();
 
+/// Folders in which cuBLAS is looked for where neither the process has it already nor the dynamic
+/// linker finds it: Python's packages lie in such folders. To be called before a GPU is looked for;
+/// without effect afterwards, and in a build without CUDA.
+void set_cublas_folders(std::vector<std::string> folders);
+
 /// Bytes of a GPU's memory that are taken, by whatever program. A model's memory grows and never
 /// shrinks, so after an evaluation this is its peak, together with the CUDA context's share.
 std::size_t cuda_memory_in_use(int device);

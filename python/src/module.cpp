@@ -13,6 +13,7 @@
 
 #include "convert.hpp"
 #include "errors.hpp"
+#include "trine/devices.hpp"
 #include "trine/error.hpp"
 #include "trine/model.hpp"
 #include "trine/model_files.hpp"
@@ -171,6 +172,8 @@ NB_MODULE(_trine, module) {
              nb::arg("cell"), nb::arg("pbc"), nb::arg("charge").none(),
              nb::arg("spin_multiplicity").none(), nb::arg("source"),
              "Copies numbers [N] int32, positions (N, 3) and cell (3, 3) in Angstrom, pbc [3].");
+  module.def("set_cublas_folders", &trine::set_cublas_folders, nb::arg("folders"),
+             "Where cuBLAS is looked for in the end.");
   bind_info(module);
   bind_model(module);
 }

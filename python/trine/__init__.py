@@ -14,6 +14,8 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Union, overload
 
+from trine_program import cublas_folders
+
 from . import _trine
 from ._errors import (ConvergenceError, Error, InputError, NotSupportedError, OutOfMemoryError, UsageError,
                       ValidationError)
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     import ase
 
     Structure = Union[ase.Atoms, dict[str, Any]]
+
+_trine.set_cublas_folders(cublas_folders())
 
 __version__ = _trine.__version__
 __all__ = ["ConvergenceError", "Error", "InputError", "Model", "ModelInfo", "NotSupportedError",

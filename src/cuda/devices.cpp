@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "cuda/gemm/blas_library.hpp"
 #include "cuda/gemm/device.hpp"
 
@@ -45,6 +47,10 @@ CudaDevices cuda_devices() {
   for (int number = 0; number < count; ++number) devices.found.push_back(describe(number));
   if (count == 0) devices.reason = "this machine has no GPU";
   return devices;
+}
+
+void set_cublas_folders(std::vector<std::string> folders) {
+  cuda::set_blas_folders(std::move(folders));
 }
 
 std::size_t cuda_memory_in_use(int device) {

@@ -11,6 +11,7 @@ import time
 import pytest
 
 import trine
+import trine_program
 
 PACKAGE = pathlib.Path(trine.__file__).parent
 pytestmark = pytest.mark.skipif(not (PACKAGE / "bin").exists(), reason="the package is not from a wheel")
@@ -90,3 +91,18 @@ def test_signals_reach_the_program(elsewhere, command, alloy_path):
 
 def test_version_is_that_of_the_library():
     assert importlib.metadata.version("trine") == trine.__version__
+
+
+def test_cublas_of_pip_is_found_on_the_path(monkeypatch, tmp_path):
+    library = tmp_path / "site/nvidia/cu13/lib/libcublas.so.13"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path), str(tmp_path / "site"), str(tmp_path / "site")])
+    assert trine_program.cublas_folders() == [str(library.parent)]
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/first")
+    monkeypatch.setattr(sys, "argv", ["trine", "info", "--json"])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    started = []
+    monkeypatch.setattr(os, "execv", lambda *call: started.append((call, os.environ["LD_LIBRARY_PATH"])))
+    trine_program.main()
+    assert started == [((str(PACKAGE / "bin/trine"), ["trine", "info", "--json"]), f"/first:{library.parent}")]

@@ -2,7 +2,8 @@
 
 #include <dlfcn.h>
 
-#include <filesystem>
+#include <mutex>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -12,16 +13,18 @@
 namespace trine::cuda {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kMajor = TRINE_TEXT(CUBLAS_VER_MAJOR);
+/// pip's name of it.
+constexpr const char* kPackage = CUBLAS_VER_MAJOR >= 13
+                                     ? "nvidia-cublas==" TRINE_TEXT(CUBLAS_VER_MAJOR) ".*"
+                                     : "nvidia-cublas-cu" TRINE_TEXT(CUBLAS_VER_MAJOR);
 
-/// The folder of this code's own file; empty if it has none.
-fs::path own_folder() {
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&blas), &self) == 0 || self.dli_fname == nullptr)
-    return {};
-  return fs::path(self.dli_fname).parent_path();
+std::mutex g_mutex;
+std::vector<std::string> g_folders;
+
+std::vector<std::string> folders() {
+  const std::scoped_lock lock(g_mutex);
+  return g_folders;
 }
 
 void* load(const std::string& name) {
@@ -29,16 +32,14 @@ void* load(const std::string& name) {
   if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
   const char* why = dlerror();
   const std::string reason = why != nullptr ? why : "unknown";
-  // This library is in site-packages/trine/lib.
-  const fs::path site = own_folder() / "../..";
-  for (const auto& package : {"nvidia/cu" + std::string(kMajor), std::string("nvidia/cublas")}) {
-    const std::string file = (site / package / "lib" / name).string();
-    if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+  for (const auto& folder : folders()) {
+    if (void* library = dlopen((folder + "/" + name).c_str(), RTLD_NOW | RTLD_LOCAL))
+      return library;
   }
   fail(ErrorCode::not_supported,
-       "cannot load cuBLAS {} ({}), install it with \"pip install 'nvidia-cublas=={}.*'\" or as a "
-       "part of the CUDA toolkit, or name its folder in LD_LIBRARY_PATH",
-       kMajor, reason, kMajor);
+       "cannot load cuBLAS {} ({}), install it with \"pip install '{}'\" or as a part of the CUDA "
+       "toolkit, or name its folder in LD_LIBRARY_PATH",
+       kMajor, reason, kPackage);
 }
 
 template <class Function>
@@ -65,6 +66,11 @@ BlasLibrary load_all() {
 }
 
 }  // namespace
+
+void set_blas_folders(std::vector<std::string> wanted) {
+  const std::scoped_lock lock(g_mutex);
+  g_folders = std::move(wanted);
+}
 
 const BlasLibrary& blas() {
   static const BlasLibrary loaded = load_all();

@@ -5,6 +5,7 @@
 #include <cublas_v2.h>
 
 #include <string>
+#include <vector>
 
 namespace trine::cuda {
 
@@ -39,10 +40,13 @@ struct BlasLibrary {
 #undef TRINE_MEMBER
 };
 
+/// Where to look in the end: `set_cublas_folders` (trine/devices.hpp).
+void set_blas_folders(std::vector<std::string> wanted);
+
 /// Loads cuBLAS with the first call: the one that the process has already (PyTorch's, say), else
-/// the one that the dynamic linker finds, else that of pip's package in the folder where the Python
-/// package trine lies. Error(not_supported), which says what to install, if there is none. It stays
-/// loaded. Threads may call it at the same time.
+/// the one that the dynamic linker finds, else that of the folders above. Error(not_supported),
+/// which says what to install, if there is none. It stays loaded. Threads may call it at the same
+/// time.
 const BlasLibrary& blas();
 
 /// Why `blas` would throw, or "".
