@@ -30,9 +30,10 @@ pip() {
 rm -rf "$work/prefix" "$work/wheel" "$work/venv"
 mkdir -p "$work"
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+package=$(dirname "$(find "$work/prefix" -name trineConfig.cmake)")
 "$python" -m venv "$work/venv"
 pip wheel --no-deps -w "$work/wheel" --config-settings=build-dir="$work/build" \
-  --config-settings=cmake.define.trine_DIR="$work/prefix/lib/cmake/trine" .
+  --config-settings=cmake.define.trine_DIR="$package" .
 wheel=$(echo "$work"/wheel/trine-*.whl)
 "$python" tools/check_wheel.py "$wheel"
 pip install "$wheel[test]"
