@@ -27,7 +27,7 @@ pip() {
   exit 1
 }
 
-rm -rf "$work/prefix" "$work/wheel" "$work/venv"
+rm -rf "$work"
 mkdir -p "$work"
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 package=$(dirname "$(find "$work/prefix" -name trineConfig.cmake)")
