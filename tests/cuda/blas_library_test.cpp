@@ -102,7 +102,7 @@ TEST_F(BlasLibrary, Child) {
     EXPECT_THROW(cuda::blas(), Error);
   } else {
     set_cublas_folders({"/absent", expected});
-    EXPECT_EQ(fs::canonical(file_of(cuda::blas().cublasLtCreate).parent_path()), expected);
+    EXPECT_EQ(fs::canonical(file_of(cuda::blas().cublasGetProperty).parent_path()), expected);
   }
 }
 
