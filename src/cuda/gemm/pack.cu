@@ -26,65 +26,16 @@ struct Source {
   }
 };
 
-/// Exponent of the largest magnitude of every block of 64 x 64, and the largest of them.
-__global__ void block_exponents(Source source, std::uint32_t* exponents, std::uint32_t* largest) {
-  std::uint32_t bits = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < kBlock * kBlock;
-       i += static_cast<int>(blockDim.x)) {
-    const float v = source.at(static_cast<int>(blockIdx.y) * kBlock + i / kBlock,
-                              static_cast<int>(blockIdx.x) * kBlock + i % kBlock);
-    bits = max(bits, __float_as_uint(fabsf(v)));
-  }
-  __shared__ std::uint32_t block_bits;
-  if (threadIdx.x == 0) block_bits = 0;
-  __syncthreads();
-  atomicMax(&block_bits, bits);
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    const std::uint32_t e = max(block_bits >> 23, 15u);
-    exponents[blockIdx.y * gridDim.x + blockIdx.x] = e;
-    atomicMax(largest, e);
-  }
-}
+template <class S>
+constexpr std::int64_t kStoredBytes = S::kWords* S::kElementBytes / 2 * kBlockBytes;  // of a block
 
-/// What sums over each block of 64 x 64 are multiplied by; `gain` makes up for truncation where
-/// elements have more than 11 bits (is_short_number). Without `largest` they are relative to 1.
-__global__ void block_ratios(Source source, const std::uint32_t* exponents,
-                             const std::uint32_t* largest, float gain, float* ratios) {
-  const unsigned block = blockIdx.y * gridDim.x + blockIdx.x;
-  const float up = scale_up(exponents[block]);  // nothing is subnormal then
-  bool is_short = true;
-  for (int i = static_cast<int>(threadIdx.x); i < kBlock * kBlock;
-       i += static_cast<int>(blockDim.x)) {
-    const float v = up * source.at(static_cast<int>(blockIdx.y) * kBlock + i / kBlock,
-                                   static_cast<int>(blockIdx.x) * kBlock + i % kBlock);
-    is_short &= (__float_as_uint(v) & 0x1fffu) == 0;
-  }
-  const bool exact = __syncthreads_and(is_short) != 0;
-  if (threadIdx.x > 0) return;
-  const int unit = largest ? static_cast<int>(*largest) : 127;
-  const int exponent = static_cast<int>(exponents[block]) - unit - 14;
-  const float ratio =
-      exponents[block] == 255 ? __uint_as_float(0x7fc00000u) : ldexpf(1.0f, exponent);
-  ratios[block] = ratio * (exact ? 1.0f : gain);
-}
+/// A block of 64 x 64 in shared memory; a row more keeps its columns in different banks.
+using Tile = float[kBlock][kBlock + 1];
 
-/// The bias and zeros behind it.
-__global__ void copy_bias(const float* bias, int n, float* out, int size) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < size) out[i] = i < n ? bias[i] : 0;
-}
-
-/// One block of 64 x 64 per thread block. kAcross: rows of the stored block run along w's columns.
+/// The words of a block as they are stored. kAcross: rows of the stored block run along w's
+/// columns.
 template <class S, bool kAcross>
-__global__ void pack_blocks(Source source, const std::uint32_t* exponents, std::uint8_t* out) {
-  const int out_block = static_cast<int>(blockIdx.y), chunk = static_cast<int>(blockIdx.x);
-  constexpr int kPieces = S::kWords * S::kElementBytes / 2;
-  const int row_block = kAcross ? chunk : out_block, column_block = kAcross ? out_block : chunk;
-  const int exponent_columns = static_cast<int>(kAcross ? gridDim.y : gridDim.x);
-  const float up = scale_up(exponents[row_block * exponent_columns + column_block]);
-  std::uint8_t* blocks =
-      out + (std::int64_t{out_block} * gridDim.x + chunk) * (kPieces * kBlockBytes);
+__device__ void store_block(const Tile& tile, float up, std::uint8_t* out) {
   for (int i = static_cast<int>(threadIdx.x); i < kBlock * kBlock / 2;
        i += static_cast<int>(blockDim.x)) {
     const int row = i / (kBlock / 2), pair = i % (kBlock / 2) * 2;
@@ -94,8 +45,7 @@ __global__ void pack_blocks(Source source, const std::uint32_t* exponents, std::
       const int offset =
           S::kWord == Word::tf32 ? tf32_offset_of_position(p) : offset_of_position(p);
       const int r = row / 16 * 16 + offset_of_position(row % 16), c = (pair + j) / 16 * 16 + offset;
-      x[j] = kAcross ? source.at(row_block * kBlock + c, column_block * kBlock + r)
-                     : source.at(row_block * kBlock + r, column_block * kBlock + c);
+      x[j] = kAcross ? tile[c][r] : tile[r][c];
     }
     std::uint32_t words[S::kWords][2];
     split_pair<S>(x[0], x[1], up, words);
@@ -103,12 +53,69 @@ __global__ void pack_blocks(Source source, const std::uint32_t* exponents, std::
     const int byte = pair * S::kElementBytes, piece = byte / 128;
     const int at = row * 128 + ((byte % 128 / 16 ^ row % 8) * 16) + byte % 16;
     for (int w = 0; w < S::kWords; ++w) {
-      std::uint8_t* block = blocks + (w * S::kElementBytes / 2 + piece) * kBlockBytes + at;
+      std::uint8_t* block = out + (w * S::kElementBytes / 2 + piece) * kBlockBytes + at;
       for (int j = 0; j < S::kElementBytes / 2; ++j) {
         reinterpret_cast<std::uint32_t*>(block)[j] = words[w][j];
       }
     }
   }
+}
+
+/// Where the words of all blocks, their ratios and the exponent of the largest magnitude go.
+struct Packed {
+  std::uint8_t *words, *across;  ///< across: for TF32 alone, whose backward product reads others
+  float* ratios;                 ///< what sums over a block are multiplied by
+  std::uint32_t* largest;        ///< or null
+};
+
+/// One block of 64 x 64 per thread block. `gain` makes up for truncation where elements have more
+/// than 11 bits. Inf and NaN make a block's ratio NaN.
+template <class S>
+__global__ void pack_blocks(Source source, float gain, Packed out) {
+  const int row_block = static_cast<int>(blockIdx.y), column_block = static_cast<int>(blockIdx.x);
+  const int rows = static_cast<int>(gridDim.y), columns = static_cast<int>(gridDim.x);
+  const int first = static_cast<int>(threadIdx.x), step = static_cast<int>(blockDim.x);
+  __shared__ Tile tile;
+  __shared__ std::uint32_t block_bits;
+  if (first == 0) block_bits = 0;
+  __syncthreads();
+  std::uint32_t bits = 0;
+  for (int i = first; i < kBlock * kBlock; i += step) {
+    const float v = source.at(row_block * kBlock + i / kBlock, column_block * kBlock + i % kBlock);
+    tile[i / kBlock][i % kBlock] = v;
+    bits = max(bits, __float_as_uint(fabsf(v)));
+  }
+  atomicMax(&block_bits, __reduce_max_sync(~0u, bits));
+  __syncthreads();
+  const std::uint32_t e = max(block_bits >> 23, 15u);
+  const float up = scale_up(e);  // nothing is subnormal then
+  bool is_short = true;
+  for (int i = first; i < kBlock * kBlock; i += step) {
+    is_short &= (__float_as_uint(up * tile[i / kBlock][i % kBlock]) & 0x1fffu) == 0;
+  }
+  const bool exact = __syncthreads_and(is_short) != 0;
+  if (first == 0) {
+    out.ratios[row_block * columns + column_block] = scale_down(e) * (exact ? 1.0f : gain);
+    if (out.largest) atomicMax(out.largest, e);
+  }
+  const std::int64_t at = std::int64_t{row_block} * columns + column_block;
+  store_block<S, false>(tile, up, out.words + at * kStoredBytes<S>);
+  if constexpr (S::kWord == Word::tf32) {
+    const std::int64_t across = std::int64_t{column_block} * rows + row_block;
+    store_block<S, true>(tile, up, out.across + across * kStoredBytes<S>);
+  }
+}
+
+/// Ratios relative to the largest magnitude, whose exponent is given.
+__global__ void divide_ratios(float* ratios, int count, int largest) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < count) ratios[i] = ldexpf(ratios[i], 127 - largest);
+}
+
+/// The bias and zeros behind it.
+__global__ void copy_bias(const float* bias, int n, float* out, int size) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < size) out[i] = i < n ? bias[i] : 0;
 }
 
 __global__ void copy_aligned(const float* x, std::int64_t ldx, std::int64_t m, int cols, int parts,
@@ -132,9 +139,6 @@ std::int64_t bias_size(std::int64_t n) {
 std::size_t round_up(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
-
-template <class S>
-constexpr std::int64_t kStoredBytes = S::kWords* S::kElementBytes / 2 * kBlockBytes;  // of a block
 
 /// Calls `use` with the Scheme of a method that has words.
 template <class Use>
@@ -198,20 +202,19 @@ void pack_with(PackedWeight& weight, const Source& source, PackedScale scale, Ge
                cudaStream_t stream) {
   const PackedLayout& at = weight.layout;
   const dim3 grid(static_cast<unsigned>(at.column_blocks), static_cast<unsigned>(at.row_blocks));
-  auto* exponents = reinterpret_cast<std::uint32_t*>(weight.memory + at.exponents);
+  const bool relative = scale == PackedScale::relative;
   auto* largest = reinterpret_cast<std::uint32_t*>(weight.memory + at.largest);
   auto* ratios = reinterpret_cast<float*>(weight.memory + at.ratios);
-  check_cuda(cudaMemsetAsync(largest, 0, sizeof *largest, stream), "clear memory");
-  block_exponents<<<grid, 256, 0, stream>>>(source, exponents, largest);
-  const bool relative = scale == PackedScale::relative;
-  const float gain =
-      relative ? std::ldexp(1.0f, static_cast<int>(read_largest(largest, stream)) - 127) : 1.0f;
-  block_ratios<<<grid, 256, 0, stream>>>(source, exponents, relative ? largest : nullptr,
-                                         truncation_gain(gemm_word(weight.method), arch), ratios);
-  pack_blocks<S, false><<<grid, 256, 0, stream>>>(source, exponents, weight.memory);
-  if constexpr (S::kWord == Word::tf32) {
-    pack_blocks<S, true>
-        <<<dim3(grid.y, grid.x), 256, 0, stream>>>(source, exponents, weight.memory + at.across);
+  if (relative) check_cuda(cudaMemsetAsync(largest, 0, sizeof *largest, stream), "clear memory");
+  pack_blocks<S><<<grid, 256, 0, stream>>>(
+      source, truncation_gain(gemm_word(weight.method), arch),
+      {weight.memory, weight.memory + at.across, ratios, relative ? largest : nullptr});
+  float gain = 1;
+  if (relative) {
+    const int e = static_cast<int>(read_largest(largest, stream));
+    const int count = at.row_blocks * at.column_blocks;
+    divide_ratios<<<static_cast<unsigned>((count + 255) / 256), 256, 0, stream>>>(ratios, count, e);
+    gain = std::ldexp(1.0f, e - 127);
   }
   check_cuda(cudaGetLastError(), "pack a weight");
   describe<S>(weight, gain);
@@ -233,8 +236,7 @@ PackedLayout packed_layout(GemmMethod method, GemmActivation activation, std::in
       at.words = count * static_cast<std::size_t>(kStoredBytes<S>);
       if constexpr (S::kWord == Word::tf32) at.across = at.words;
       at.ratios = at.words + at.across;
-      at.exponents = at.ratios + round_up(count * sizeof(float));
-      at.largest = at.exponents + count * sizeof(std::uint32_t);
+      at.largest = at.ratios + count * sizeof(float);
       at.bias = round_up(at.largest + sizeof(std::uint32_t));
     });
   }

@@ -13,7 +13,7 @@ struct PackedLayout {
   int row_blocks = 0, column_blocks = 0;  ///< of 64, in the order of packed rows; 0 with fp32
   std::size_t words = 0;                  ///< size of one copy
   std::size_t across = 0;                 ///< words of the backward product; 0: it reads the others
-  std::size_t ratios = 0, exponents = 0, largest = 0, bias = 0, end = 0;
+  std::size_t ratios = 0, largest = 0, bias = 0, end = 0;
 };
 
 struct PackedWeight {
