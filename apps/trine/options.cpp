@@ -41,13 +41,6 @@ Method parse_precision(const std::string& name) {
   return *method;
 }
 
-/// "pbe" means the target "energy/pbe"; full names stay as they are.
-std::string energy_target(const std::string& name) {
-  const bool full = name.empty() || name == "energy" || name.find('/') != std::string::npos ||
-                    name.find("::") != std::string::npos;
-  return full ? name : "energy/" + name;
-}
-
 }  // namespace
 
 void EngineFlags::declare(CLI::App& app) {
@@ -111,7 +104,7 @@ EngineOptions EngineFlags::resolve() const {
   const auto found = std::find(kRecomputeNames.begin(), kRecomputeNames.end(), recompute);
   options.recompute = static_cast<Recompute>(found - kRecomputeNames.begin());
   options.tape_bytes = static_cast<std::int64_t>(memory_gib * 0x1p30);
-  options.energy = energy_target(energy);
+  options.energy = energy;
   return options;
 }
 

@@ -15,13 +15,13 @@
 #include "frames.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
-#include "precision_choice.hpp"
 #include "suggest.hpp"
 #include "trine/certificate.hpp"
 #include "trine/checkpoint.hpp"
 #include "trine/devices.hpp"
 #include "trine/error.hpp"
 #include "trine/model_files.hpp"
+#include "trine/precision_choice.hpp"
 #include "validate_flags.hpp"
 
 namespace trine::app {

@@ -34,7 +34,7 @@ struct EngineOptions {
   /// are computed bit for bit as the Tensor Cores of compute capability 9.0 do it, which is slow.
   GemmPolicy products;
   int threads = 0;  ///< of a CPU; 0: all cores that OpenMP reports
-  /// Energy target, e.g. "energy/pbe"; empty: "energy", or the only one there is.
+  /// Energy target, "energy/pbe" or "pbe"; empty: "energy", or the only one there is.
   std::string energy;
   /// Bytes that intermediates may take: what they are kept for and how many atoms are done at a
   /// time follows from it. What a pass needs at least it takes. 0: of a GPU's memory that is free

@@ -6,17 +6,16 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "convert.hpp"
 #include "errors.hpp"
+#include "evaluate_on_device.hpp"
+#include "shared_model.hpp"
 #include "trine/devices.hpp"
-#include "trine/error.hpp"
 #include "trine/model.hpp"
-#include "trine/model_files.hpp"
 #include "trine/structure.hpp"
 #include "trine/version.hpp"
 
@@ -32,60 +31,7 @@ nb::dict to_dict(const Pairs& pairs) {
   return all;
 }
 
-void set_precision(EngineOptions& options, const std::string& name) {
-  if (name == "fp64") {
-    options.precision = Precision::fp64;
-  } else if (name.size() > 1 && name.starts_with('@')) {
-    options.products = read_gemm_policy(name.substr(1));
-  } else if (const auto method = parse_gemm_method(name)) {
-    options.products = *method;
-  } else {
-    std::string known = "fp64";
-    for (const auto& info : gemm_methods()) known += ", " + std::string(info.name);
-    throw Error(ErrorCode::usage, "unknown precision '" + name + "' (known are " + known +
-                                      ", and @FILE for a policy of layers), use one of them");
-  }
-}
-
-std::string precision_name(const EngineOptions& options) {
-  if (options.precision == Precision::fp64) return "fp64";
-  const GemmPolicy& products = options.products;
-  return products.source.empty() ? std::string(gemm_method_info(products.method).name)
-                                 : "@" + products.source;
-}
-
-/// A model that any thread may call: calls wait for each other, because `Model` takes one at a
-/// time.
-class SharedModel {
- public:
-  SharedModel(const std::string& path, const EngineOptions& options)
-      : model_(Model::load(find_model(path), options)) {}
-
-  const Model& model() const { return model_; }
-
-  std::vector<Result> evaluate(const std::vector<Structure>& structures,
-                               const EvaluateOptions& options) {
-    const std::scoped_lock lock(mutex_);
-    return model_.evaluate(structures, options);
-  }
-
- private:
-  Model model_;
-  std::mutex mutex_;
-};
-
-std::unique_ptr<SharedModel> load(const std::string& path, const std::string& device,
-                                  const std::string& precision, const std::string& energy,
-                                  int threads) {
-  EngineOptions options;
-  if (threads < 0) {
-    throw Error(ErrorCode::usage, "threads is " + std::to_string(threads) +
-                                      " (it cannot be negative), give 0 for all cores");
-  }
-  options.device = device;
-  set_precision(options, precision);
-  options.energy = energy;
-  options.threads = threads;
+std::unique_ptr<SharedModel> load(const std::string& path, LoadOptions options) {
   const nb::gil_scoped_release released;
   return std::make_unique<SharedModel>(path, options);
 }
@@ -138,23 +84,34 @@ void bind_info(nb::module_& module) {
 
 void bind_model(nb::module_& module) {
   nb::class_<SharedModel>(module, "Model", "A model in memory; calls of threads take turns.")
-      .def_prop_ro(
-          "info", [](const SharedModel& m) -> const ModelInfo& { return m.model().info(); },
-          nb::rv_policy::reference_internal)
-      .def_prop_ro("device", [](const SharedModel& m) { return m.model().options().device; })
-      .def_prop_ro("precision",
-                   [](const SharedModel& m) { return precision_name(m.model().options()); })
-      .def_prop_ro("energy", [](const SharedModel& m) { return m.model().options().energy; })
-      .def_prop_ro("threads", [](const SharedModel& m) { return m.model().options().threads; })
+      .def_prop_ro("info", &SharedModel::info, nb::rv_policy::reference_internal)
+      .def_prop_ro("device", [](const SharedModel& m) { return m.options().device; })
+      .def_prop_ro("precision", &SharedModel::precision, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("precision_reason", &SharedModel::precision_reason,
+                   nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("energy", [](const SharedModel& m) { return m.options().energy; })
+      .def_prop_ro("threads", [](const SharedModel& m) { return m.options().threads; })
       .def("evaluate", &evaluate, nb::arg("structures"), nb::kw_only(), nb::arg("gradients"),
            nb::arg("direct"), nb::arg("uncertainty"), nb::arg("last_layer_features"),
            nb::sig("def evaluate(self, structures: collections.abc.Sequence[Structure], *, "
                    "gradients: bool, "
                    "direct: bool, uncertainty: bool, last_layer_features: bool) -> "
                    "list[dict[str, object]]"),
-           "One dictionary per structure. Other threads run in the meantime.");
-  module.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("device"), nb::arg("precision"),
-             nb::arg("energy"), nb::arg("threads"), "Loads a checkpoint.");
+           "One dictionary per structure. Other threads run in the meantime.")
+      .def("evaluate_on_device", &evaluate_on_device, nb::arg("structures"), nb::kw_only(),
+           nb::arg("positions").none(), nb::arg("cells").none(), nb::arg("energy").none(),
+           nb::arg("energies").none(), nb::arg("forces").none(), nb::arg("strain_gradient").none(),
+           nb::arg("direct_forces").none(), nb::arg("stream"),
+           "From arrays to arrays where the model computes. stream is a cudaStream_t.");
+  module.def(
+      "load",
+      [](const std::string& path, std::string device, std::string precision, std::string energy,
+         int threads, double memory_gib, std::string recompute) {
+        return load(path, {std::move(device), std::move(precision), std::move(energy), threads,
+                           memory_gib, std::move(recompute)});
+      },
+      nb::arg("path"), nb::kw_only(), nb::arg("device"), nb::arg("precision"), nb::arg("energy"),
+      nb::arg("threads"), nb::arg("memory_gib"), nb::arg("recompute"), "Loads a checkpoint.");
 }
 
 }  // namespace

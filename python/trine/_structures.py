@@ -15,15 +15,15 @@ def is_single(structures):
     return isinstance(structures, Mapping) or _is_atoms(structures)
 
 
-def convert_all(structures):
-    """A list of the library's structures."""
+def convert_all(structures, given=()):
+    """A list of the library's structures; what is `given` elsewhere, "positions" or "cell", they may lack."""
     if is_single(structures):
-        return [_convert(structures, "structure")]
+        return [_convert(structures, "structure", given)]
     if isinstance(structures, (str, bytes)) or not isinstance(structures, Iterable):
         raise InputError(
             f"{type(structures).__name__} is no structure (ase.Atoms, a dictionary, or several of "
             "them are), give one of these")
-    return [_convert(entry, f"structure {i}") for i, entry in enumerate(structures)]
+    return [_convert(entry, f"structure {i}", given) for i, entry in enumerate(structures)]
 
 
 def conditions(info):
@@ -36,7 +36,7 @@ def _is_atoms(entry):
     return all(hasattr(entry, name) for name in ("numbers", "positions", "cell", "pbc", "info"))
 
 
-def _convert(entry, where):
+def _convert(entry, where, given):
     if _is_atoms(entry):
         arrays = {name: getattr(entry, name) for name in ("numbers", "positions", "cell", "pbc")}
         return _make(arrays, conditions(entry.info), where)
@@ -47,10 +47,21 @@ def _convert(entry, where):
     for key in entry:
         if key not in _KEYS:
             raise InputError(f"{where}: unknown key {key!r} (known are {', '.join(_KEYS)}), remove it")
+    arrays = _with_stand_ins(entry, given)
     for key in ("numbers", "positions"):
-        if key not in entry:
+        if key not in arrays:
             raise InputError(f"{where}: the key {key!r} is missing (every structure needs it), add it")
-    return _make(entry, conditions(entry), where)
+    return _make(arrays, conditions(entry), where)
+
+
+def _with_stand_ins(entry, given):
+    """Valid values that nobody uses, for what is given elsewhere."""
+    arrays = dict(entry)
+    if "positions" in given and "numbers" in arrays:
+        arrays.setdefault("positions", np.zeros((np.size(arrays["numbers"]), 3)))
+    if "cell" in given:
+        arrays.setdefault("cell", np.eye(3))
+    return arrays
 
 
 def _make(arrays, charge_and_spin, where):

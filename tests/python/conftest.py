@@ -1,7 +1,8 @@
 """The model, structures and program of the tests.
 
 TRINE_MODELS, TRINE_REFERENCE and TRINE_PROGRAM in the environment say where they are, where not in the
-sources, in tests/data/reference.tar.xz, and in PATH.
+sources, in tests/data/reference.tar.xz, and in PATH. TRINE_DEVICE is where models are loaded, "cpu" if it is
+not set; "cuda" runs all of the tests on a GPU.
 """
 
 import os
@@ -14,7 +15,11 @@ import pytest
 import trine
 
 ROOT = pathlib.Path(__file__).parents[2]
-CONDITIONED = "upstream_model-v15-conditioning_trainer-v13.ckpt"
+
+
+@pytest.fixture(scope="session")
+def device():
+    return os.environ.get("TRINE_DEVICE", "cpu")
 
 
 @pytest.fixture(scope="session")
@@ -23,26 +28,37 @@ def model_path():
 
 
 @pytest.fixture(scope="session")
-def mini(model_path):
-    return trine.load(model_path, device="cpu", threads=1)
+def mini(model_path, device):
+    return trine.load(model_path, device=device, precision="fp32", threads=1)
 
 
 @pytest.fixture(scope="session")
-def mini_fp64(model_path):
-    return trine.load(model_path, device="cpu", precision="fp64", threads=1)
+def mini_fp64(model_path, device):
+    return trine.load(model_path, device=device, precision="fp64", threads=1)
 
 
 @pytest.fixture(scope="session")
-def conditioned(tmp_path_factory):
+def reference_path(tmp_path_factory):
+    """The path of a model of the reference implementation, by its name."""
+    folder = os.environ.get("TRINE_REFERENCE") or tmp_path_factory.mktemp("reference")
+
+    def path(name):
+        file = os.path.join(folder, "models", f"{name}.ckpt")
+        if not os.path.exists(file):
+            with tarfile.open(ROOT / "tests/data/reference.tar.xz") as archive:
+                member = next(m for m in archive if m.name == f"models/{name}.ckpt")
+                # Python has had filters since 3.10.12 and 3.11.4; the archive is our own.
+                archive.extract(member, folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+        return file
+
+    return path
+
+
+@pytest.fixture(scope="session")
+def conditioned(reference_path, device):
     """A model that is conditioned on charge and spin multiplicity; the last digits of its energy depend on them."""
-    folder = os.environ.get("TRINE_REFERENCE")
-    if folder is None:
-        folder = tmp_path_factory.mktemp("reference")
-        with tarfile.open(ROOT / "tests/data/reference.tar.xz") as archive:
-            member = next(m for m in archive if m.name == f"models/{CONDITIONED}")
-            # Python has had filters since 3.10.12 and 3.11.4; the archive is our own.
-            archive.extract(member, folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
-    return trine.load(os.path.join(folder, "models", CONDITIONED), device="cpu", precision="fp64", threads=1)
+    path = reference_path("upstream_model-v15-conditioning_trainer-v13")
+    return trine.load(path, device=device, precision="fp64", threads=1)
 
 
 @pytest.fixture(scope="session")

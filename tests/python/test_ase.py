@@ -1,13 +1,10 @@
 """The calculator for ASE: its results, its cache, and programs of ASE that use it."""
 
 import ase
-import ase.build
 import numpy as np
 import pytest
 from ase.calculators.calculator import PropertyNotImplementedError
 from ase.calculators.fd import calculate_numerical_forces, calculate_numerical_stress
-from ase.eos import EquationOfState
-from ase.optimize import BFGS
 
 import trine
 from trine.ase import TrineCalculator
@@ -17,7 +14,7 @@ class CountedModel(trine.Model):
     """Counts evaluations, and which had gradients."""
 
     def __init__(self, model):
-        super().__init__(model._loaded)
+        super().__init__(model._loaded, model._options)
         self.gradients = []
 
     def evaluate(self, structures, *, gradients=True, **options):
@@ -93,7 +90,7 @@ def test_no_stress_without_a_volume(mini, water):
     assert np.all(np.isfinite(atoms.get_forces()))
 
 
-def test_errors(mini, model_path, water):
+def test_errors(mini, model_path, water, device):
     atoms = ase.Atoms(**water)
     atoms.calc = TrineCalculator(mini)
     energy = atoms.get_potential_energy()
@@ -105,26 +102,51 @@ def test_errors(mini, model_path, water):
     assert atoms.get_potential_energy() == energy
     with pytest.raises(TypeError, match="device cannot be given"):
         TrineCalculator(mini, device="cpu")
-    calculator = TrineCalculator(model_path, device="cpu", precision="fp64", threads=1)
+    calculator = TrineCalculator(model_path, device=device, precision="fp64", threads=1)
     assert calculator.model.precision == "fp64"
 
 
-def test_relaxation(mini, water):
-    atoms = ase.Atoms(**water)
-    atoms.calc = TrineCalculator(mini)
-    start = atoms.get_potential_energy()
-    assert BFGS(atoms, logfile=None).run(fmax=0.01, steps=50)
-    assert np.linalg.norm(atoms.get_forces(), axis=1).max() <= 0.01
-    assert atoms.get_potential_energy() < start
+def test_direct_heads(mini, reference_path, device, alloy):
+    direct = mini.evaluate(alloy, gradients=False, direct=True)["direct_forces"]
+    alloy.calc = TrineCalculator(mini, non_conservative=True)
+    np.testing.assert_array_equal(alloy.get_forces(), direct - direct.mean(axis=0))
+    assert np.abs(direct.mean(axis=0)).max() > 1e-6  # so that it makes a difference
+    assert alloy.get_potential_energy() == mini.evaluate(alloy)["energy"]
+    assert "stress" not in alloy.calc.implemented_properties  # trine-mini has no head for it
+    with pytest.raises(PropertyNotImplementedError):
+        alloy.get_stress()
+
+    model = trine.load(reference_path("direct_heads"), device=device, precision="fp64", threads=1)
+    direct = model.evaluate(alloy, gradients=False, direct=True)["direct_stress"]
+    assert np.abs(direct).max() > 0.01
+    alloy.calc = TrineCalculator(model, non_conservative=True)
+    np.testing.assert_array_equal(alloy.get_stress(voigt=False), (direct + direct.T) / 2)
 
 
-def test_equation_of_state(mini):
-    volumes, energies = [], []
-    for a in np.linspace(3.85, 4.10, 6):
-        crystal = ase.build.bulk("Pt", a=a)
-        crystal.calc = TrineCalculator(mini)
-        volumes.append(crystal.get_volume())
-        energies.append(crystal.get_potential_energy())
-    volume, _, modulus = EquationOfState(volumes, energies).fit()
-    assert volumes[0] < volume < volumes[-1]
-    assert modulus > 0
+def test_uncertainty(mini, alloy):
+    expected = mini.evaluate(alloy, uncertainty=True)
+    alloy.calc = TrineCalculator(mini, uncertainty=True)
+    with pytest.warns(UserWarning, match="uncertainty of atoms is above 0.1 eV"):
+        alloy.set_positions(alloy.positions * 0.8)  # which no model has seen
+        alloy.get_forces()
+    alloy.set_positions(alloy.positions / 0.8)
+    names = ["energy_uncertainty", "energies_uncertainty", "energy_ensemble", "energies_ensemble"]
+    for name in names:
+        assert name in alloy.calc.implemented_properties
+        np.testing.assert_allclose(alloy.calc.get_property(name, alloy), expected[name], rtol=1e-9)
+    assert not set(names) & set(TrineCalculator(mini).implemented_properties)
+    exported = alloy.calc.export_properties()
+    assert "energy" in exported and "energy_uncertainty" not in exported  # of which ASE knows nothing
+
+
+def test_what_a_model_lacks(conditioned):
+    for option, lacking in (("non_conservative", "direct force head"), ("uncertainty", "uncertainty for energy")):
+        with pytest.raises(trine.NotSupportedError, match=f"{option} is not possible with .*has no {lacking}"):
+            TrineCalculator(conditioned, **{option: True})
+
+
+def test_options_are_those_of_the_construction(mini):
+    calculator = TrineCalculator(mini)
+    with pytest.raises(trine.UsageError, match="precision cannot be set"):
+        calculator.set(precision="fp64")
+    assert calculator.set() == {}

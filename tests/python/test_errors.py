@@ -22,12 +22,16 @@ def test_text_is_that_of_the_program(program, model_path, tmp_path):
 
 
 @pytest.mark.parametrize("options, kind, also, code, text", [
-    ({"precision": "fp17"}, trine.UsageError, ValueError, "usage", r"unknown precision 'fp17' \(known are fp64, fp32"),
+    ({"precision": "fp17"}, trine.UsageError, ValueError, "usage", r"unknown precision 'fp17' \(known are auto, fp64, fp32"),
     ({"precision": "@"}, trine.UsageError, ValueError, "usage", "unknown precision '@'"),
     ({"precision": "@/no/such/file"}, trine.InputError, ValueError, "bad_input", "/no/such/file"),
     ({"threads": -1}, trine.UsageError, ValueError, "usage", r"threads is -1 \(it cannot be negative\)"),
     ({"device": "gpu"}, trine.UsageError, ValueError, "usage", "gpu"),
     ({"device": "cuda:63"}, trine.NotSupportedError, NotImplementedError, "not_supported", "cuda"),
+    ({"memory_gib": -1}, trine.UsageError, ValueError, "usage", "memory is -1.0* GiB"),
+    ({"memory_gib": NAN}, trine.UsageError, ValueError, "usage", "memory is nan GiB"),
+    ({"recompute": "some"}, trine.UsageError, ValueError, "usage", "unknown recompute 'some'"),
+    ({"energy": "none"}, trine.InputError, ValueError, "bad_input", "no energy named 'none'"),
     ({"energy": "energy/none"}, trine.InputError, ValueError, "bad_input", "no energy named 'energy/none'"),
 ])
 def test_options(options, kind, also, code, text, model_path):

@@ -1,6 +1,8 @@
 """Results of the package: the bits of the program, whatever structures come as."""
 
+import copy
 import json
+import pickle
 import subprocess
 
 import numpy as np
@@ -23,12 +25,12 @@ def as_dictionary(atoms):
 
 
 @pytest.mark.parametrize("precision", ["fp32", "fp64"])
-def test_program_gives_the_same_bits(precision, program, model_path, alloy_path, alloy):
+def test_program_gives_the_same_bits(precision, program, model_path, alloy_path, alloy, device):
     text = subprocess.run(
-        [program, "predict", model_path, alloy_path, "--json", "-", "--precision", precision, "--device", "cpu",
+        [program, "predict", model_path, alloy_path, "--json", "-", "--precision", precision, "--device", device,
          "--uncertainty", "--quiet"], check=True, capture_output=True, text=True).stdout
     frame = json.loads(text)["frames"][0]
-    model = trine.load(model_path, device="cpu", precision=precision)
+    model = trine.load(model_path, device=device, precision=precision)
     result = model.evaluate(alloy, direct=True, uncertainty=True)
     result["stress"] = result["stress"][VOIGT]
     compared = set(frame) - {"natoms"}
@@ -103,15 +105,62 @@ def test_charge_and_spin(conditioned, water):
     assert conditioned.evaluate({**water, "charge": -1})["energy"] not in (neutral, ion)
 
 
-def test_information(mini, model_path):
+def test_information(mini, model_path, device):
     assert mini.info.path == model_path
     assert mini.info.species == [1, 6, 8, 24, 25, 26, 27, 28, 78]
     assert mini.info.cutoff == 6
     assert mini.info.hypers["d_pet"] == "128"
     assert mini.info.metadata["name"] == mini.info.name == "trine-mini"
     assert [t.name for t in mini.info.targets] == ["energy", "non_conservative_forces"]
-    assert (mini.device, mini.precision, mini.energy, mini.threads) == ("cpu", "fp32", "energy", 1)
+    here = "cuda:0" if device == "cuda" else device
+    assert (mini.device, mini.precision, mini.energy, mini.threads) == (here, "fp32", "energy", 1)
 
 
 def test_information_outlives_its_model(model_path):
     assert trine.load(model_path, device="cpu", threads=1).info.targets[0].unit == "eV"
+
+
+def test_short_names_of_energies(reference_path, alloy):
+    path = reference_path("two_energies")
+    models = {name: trine.load(path, device="cpu", threads=1, energy=name)
+              for name in ("", "energy", "pbe", "energy/pbe")}
+    energies = {name: model.evaluate(alloy, gradients=False)["energy"] for name, model in models.items()}
+    assert models["pbe"].energy == "energy/pbe"
+    assert energies["pbe"] == energies["energy/pbe"] != energies["energy"] == energies[""]
+
+
+def test_memory_changes_no_bit(model_path, device, alloy, mini):
+    expected = mini.evaluate(alloy)
+    for options in ({"recompute": "layer"}, {"recompute": "light"}, {"memory_gib": 1e-6}):
+        other = trine.load(model_path, device=device, precision="fp32", threads=1, **options).evaluate(alloy)
+        assert all(same_bits(other[key], expected[key]) for key in expected), options
+
+
+def test_automatic_precision(model_path, device, alloy, water, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRINE_CACHE_DIR", str(tmp_path))
+    model = trine.load(model_path, device=device, threads=1)
+    if device == "cpu":
+        assert (model.precision, model.precision_reason) == ("fp32", "")
+        return
+    assert model.precision == "auto"
+    with pytest.raises(trine.UsageError, match="no precision has been chosen yet"):
+        model.evaluate_on_device(alloy)
+    with pytest.raises(trine.InputError, match="which this model does not know"):
+        model.evaluate({**water, "numbers": [8, 1, 3]})
+    assert model.precision == "auto"
+    found = model.evaluate(alloy)
+    assert model.precision != "auto"
+    assert "certificate made now" in model.precision_reason
+    assert list((tmp_path / "policies").iterdir())
+    named = trine.load(model_path, device=device, precision=model.precision, threads=1).evaluate(alloy)
+    assert all(same_bits(found[key], named[key]) for key in named)
+    again = trine.load(model_path, device=device, threads=1)
+    again.evaluate(alloy)
+    assert again.precision == model.precision and "kept in" in again.precision_reason
+
+
+def test_copies_and_pickles(mini, water):
+    assert copy.copy(mini) is mini and copy.deepcopy({"model": mini})["model"] is mini
+    other = pickle.loads(pickle.dumps(mini))
+    assert other is not mini and other.precision == mini.precision and other.device == mini.device
+    assert other.evaluate(water)["energy"] == mini.evaluate(water)["energy"]

@@ -7,13 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 import trine
 
 
-def test_other_threads_run_meanwhile(mini, alloy):
+def test_other_threads_run_meanwhile(model_path, alloy):
+    slow = trine.load(model_path, device="cpu", threads=1)
     batch = [alloy] * 12
     span = []
 
     def work():
         start = time.perf_counter()
-        mini.evaluate(batch)
+        slow.evaluate(batch)
         span.extend((start, time.perf_counter()))
 
     thread = threading.Thread(target=work)
@@ -30,11 +31,11 @@ def test_other_threads_run_meanwhile(mini, alloy):
     assert inside
 
 
-def test_threads_may_share_a_model(mini, model_path, alloy):
+def test_threads_may_share_a_model(mini, model_path, alloy, device):
     moved = alloy.copy()
     moved.positions[0] += 0.1
     structures = [alloy, moved]
-    other = trine.load(model_path, device="cpu", threads=1)
+    other = trine.load(model_path, device=device, precision="fp32", threads=1)
     expected = [other.evaluate(s)["forces"].tobytes() for s in structures]
 
     def work(i):

@@ -56,7 +56,7 @@ const Target& choose_energy(const ModelData& model, const std::string& wanted) {
     if (t.kind == TargetKind::energy) {
       energies.push_back(&t);
       names.push_back(t.name);
-    } else if (!wanted.empty() && t.name == wanted) {
+    } else if (!wanted.empty() && (t.name == wanted || t.name == "energy/" + wanted)) {
       fail(ErrorCode::not_supported, "target '{}' is not an energy that trine evaluates ({})",
            t.name, t.reason.empty() ? "it predicts something else" : t.reason);
     }
@@ -64,8 +64,10 @@ const Target& choose_energy(const ModelData& model, const std::string& wanted) {
   check(!energies.empty(), ErrorCode::not_supported,
         "the model has no energy that trine can evaluate, see 'trine info'");
   const std::string name = wanted.empty() ? "energy" : wanted;
-  for (const Target* t : energies) {
-    if (t->name == name) return *t;
+  for (const std::string& full : {name, "energy/" + name}) {
+    for (const Target* t : energies) {
+      if (t->name == full) return *t;
+    }
   }
   if (wanted.empty() && energies.size() == 1) return *energies.front();
   fail(ErrorCode::bad_input, "the model has no energy named '{}' (it has {}), name one of them",

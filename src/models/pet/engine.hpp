@@ -13,9 +13,9 @@
 
 namespace trine::pet {
 
-/// Name of the energy target that `wanted` means: itself if given, else "energy", else the only one
-/// there is. Throws `Error(bad_input)` that lists the variants, or says why the target cannot be
-/// evaluated.
+/// The energy target that `wanted` means: the one of that name, else the variant energy/`wanted`;
+/// if it is empty, "energy", else the only one there is. Throws `Error(bad_input)` that lists the
+/// variants, or says why the target cannot be evaluated.
 const Target& choose_energy(const ModelData& model, const std::string& wanted);
 
 template <class Real, MemSpace S>

@@ -1,5 +1,5 @@
 // Which precision is chosen for a GPU, without one.
-#include "apps/trine/precision_choice.hpp"
+#include "trine/precision_choice.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "trine/error.hpp"
 
-namespace trine::app {
+namespace trine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -214,4 +214,4 @@ TEST(GpuNames, AreWithoutTheNumber) {
 }
 
 }  // namespace
-}  // namespace trine::app
+}  // namespace trine

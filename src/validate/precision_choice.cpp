@@ -1,17 +1,19 @@
-#include "precision_choice.hpp"
+#include "trine/precision_choice.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <fstream>
 #include <optional>
 
-#include "environment.hpp"
-#include "output_file.hpp"
+#include "trine/devices.hpp"
 #include "trine/error.hpp"
+#include "trine/version.hpp"
 
-namespace trine::app {
+namespace trine {
 
 namespace fs = std::filesystem;
 
@@ -20,6 +22,12 @@ namespace {
 /// Digits of the model's hash in the name of a file.
 constexpr std::size_t kHashDigits = 16;
 
+/// The value of a variable of the environment that is set and not empty.
+std::string environment(const char* name, const std::string& otherwise = "") {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
 std::string slug(const std::string& name) {
   std::string text = name;
   for (char& c : text) {
@@ -27,6 +35,13 @@ std::string slug(const std::string& name) {
     c = std::isalnum(byte) != 0 ? static_cast<char>(std::tolower(byte)) : '-';
   }
   return text;
+}
+
+std::string name_of_gpu(int number) {
+  for (const CudaDevice& device : cuda_devices().found) {
+    if (device.number == number) return device.name;
+  }
+  return "";
 }
 
 bool is_fp32(const GemmPolicy& policy) {
@@ -121,9 +136,16 @@ fs::path store_policy(const fs::path& folder, const Certificate& certificate) {
     fs::create_directories(folder);
     // Programs that start together each write a file of their own.
     const std::string part = fmt::format("{}.{}", file.string(), getpid());
-    OutputFile output(part);
-    output.stream() << policy_json(certificate);
-    output.commit();
+    std::ofstream output(part, std::ios::binary);
+    output << policy_json(certificate);
+    output.close();
+    if (!output) {
+      fs::remove(part);
+      throw Error(
+          ErrorCode::bad_input,
+          fmt::format("cannot write {}, set TRINE_CACHE_DIR to a folder that can be written",
+                      part));
+    }
     fs::rename(part, file);
   } catch (const fs::filesystem_error& error) {
     throw Error(ErrorCode::bad_input,
@@ -157,4 +179,24 @@ PrecisionChoice choose_precision(const PrecisionRequest& request) {
   return choice;
 }
 
-}  // namespace trine::app
+PrecisionChoice choose_precision(const Checkpoint& checkpoint, const EngineOptions& options,
+                                 const Structure* structure) {
+  const int gpu = cuda_device_number(options.device);
+  if (gpu < 0) return {.products = {}, .reason = "all else is slower on a CPU", .warnings = {}};
+  if (structure == nullptr || structure->size() == 0) {
+    return {.products = {}, .reason = "there is nothing to try it on", .warnings = {}};
+  }
+  PrecisionRequest request;
+  request.model_sha256 = checkpoint.sha256();
+  request.device = name_of_gpu(gpu);
+  request.version = version();
+  request.atoms = structure->size();
+  request.folder = policy_folder();
+  request.certify = [&] {
+    const Bench bench{.checkpoint = &checkpoint, .engine = options, .progress = {}};
+    return certify(bench, *structure, structure->source, quick_certificate());
+  };
+  return choose_precision(request);
+}
+
+}  // namespace trine

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "trine/certificate.hpp"
+#include "trine/checkpoint.hpp"
 
-namespace trine::app {
+namespace trine {
 
 /// What a choice depends on.
 struct PrecisionRequest {
@@ -50,4 +51,12 @@ std::filesystem::path store_policy(const std::filesystem::path& folder,
 /// with files or with the certificate: then there are warnings, or it is fp32.
 PrecisionChoice choose_precision(const PrecisionRequest& request);
 
-}  // namespace trine::app
+/// What `--precision auto` means for a checkpoint that is loaded with `options`, whose precision
+/// and products do not matter, to evaluate structures like `structure`. On a CPU, and for no
+/// structure (null) or one without atoms, fp32. On a GPU the choice from the policies of
+/// `policy_folder`, for which a `quick_certificate` of `structure` is made if none is kept; that
+/// takes seconds. Throws `Error` for a device that does not exist and a file that cannot be read.
+PrecisionChoice choose_precision(const Checkpoint& checkpoint, const EngineOptions& options,
+                                 const Structure* structure);
+
+}  // namespace trine
