@@ -1,5 +1,7 @@
 #include "arrays.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include <optional>
 #include <string>
 #include <utility>
