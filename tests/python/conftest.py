@@ -17,6 +17,18 @@ import trine
 ROOT = pathlib.Path(__file__).parents[2]
 
 
+class CountedModel(trine.Model):
+    """Counts evaluations, and which had gradients."""
+
+    def __init__(self, model):
+        super().__init__(model._loaded, model._options)
+        self.gradients = []
+
+    def evaluate(self, structures, *, gradients=True, **options):
+        self.gradients.append(gradients)
+        return super().evaluate(structures, gradients=gradients, **options)
+
+
 @pytest.fixture(scope="session")
 def device():
     return os.environ.get("TRINE_DEVICE", "cpu")

@@ -5,21 +5,10 @@ import numpy as np
 import pytest
 from ase.calculators.calculator import PropertyNotImplementedError
 from ase.calculators.fd import calculate_numerical_forces, calculate_numerical_stress
+from conftest import CountedModel
 
 import trine
 from trine.ase import TrineCalculator
-
-
-class CountedModel(trine.Model):
-    """Counts evaluations, and which had gradients."""
-
-    def __init__(self, model):
-        super().__init__(model._loaded, model._options)
-        self.gradients = []
-
-    def evaluate(self, structures, *, gradients=True, **options):
-        self.gradients.append(gradients)
-        return super().evaluate(structures, gradients=gradients, **options)
 
 
 def test_results_are_those_of_the_model(mini, alloy):
