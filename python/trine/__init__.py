@@ -55,8 +55,8 @@ def load(path: str | os.PathLike[str], *, device: str = "auto", precision: str =
     Raises InputError for damaged files, NotSupportedError for models and devices that trine cannot use, and
     UsageError for options that do not exist.
     """
-    options = {"device": device, "precision": precision, "energy": energy, "threads": threads,
-               "memory_gib": memory_gib, "recompute": recompute}
+    options: dict[str, Any] = {"device": device, "precision": precision, "energy": energy, "threads": threads,
+                               "memory_gib": memory_gib, "recompute": recompute}
     return Model(_trine.load(os.fspath(path), **options), options)
 
 

@@ -10,6 +10,9 @@ import pathlib
 import shutil
 import tarfile
 
+# On a busy machine threads of NumPy's and SciPy's BLAS wait for each other longer than small products take.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 
 import trine

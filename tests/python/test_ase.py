@@ -89,6 +89,12 @@ def test_errors(mini, model_path, water, device):
             atoms.get_potential_energy()
     atoms.numbers[2] = 1
     assert atoms.get_potential_energy() == energy
+    wrong = atoms.copy()
+    wrong.numbers[2] = 3
+    with pytest.raises(trine.InputError):
+        atoms.calc.calculate(wrong, ["energy"])
+    with pytest.raises(trine.InputError):  # nothing of the atoms before is left
+        atoms.calc.get_property("energy", wrong)
     with pytest.raises(TypeError, match="device cannot be given"):
         TrineCalculator(mini, device="cpu")
     calculator = TrineCalculator(model_path, device=device, precision="fp64", threads=1)
@@ -116,13 +122,13 @@ def test_uncertainty(mini, alloy):
     expected = mini.evaluate(alloy, uncertainty=True)
     alloy.calc = TrineCalculator(mini, uncertainty=True)
     with pytest.warns(UserWarning, match="uncertainty of atoms is above 0.1 eV"):
-        alloy.set_positions(alloy.positions * 0.8)  # which no model has seen
-        alloy.get_forces()
-    alloy.set_positions(alloy.positions / 0.8)
+        crowded = alloy.copy()
+        crowded.set_positions(alloy.positions * 0.8)  # which no model has seen
+        alloy.calc.get_property("forces", crowded)
     names = ["energy_uncertainty", "energies_uncertainty", "energy_ensemble", "energies_ensemble"]
     for name in names:
         assert name in alloy.calc.implemented_properties
-        np.testing.assert_allclose(alloy.calc.get_property(name, alloy), expected[name], rtol=1e-9)
+        np.testing.assert_array_equal(alloy.calc.get_property(name, alloy), expected[name])
     assert not set(names) & set(TrineCalculator(mini).implemented_properties)
     exported = alloy.calc.export_properties()
     assert "energy" in exported and "energy_uncertainty" not in exported  # of which ASE knows nothing
