@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a call of ASE's calculator takes beyond the evaluation in C++.
 
-    ase_overhead.py [--model models/trine-mini.ckpt] [--structure examples/water192.xyz] [--device auto] [--calls 200]
+    ase_overhead.py [--model trine-mini] [--structure examples/water192.xyz] [--device auto] [--calls 200]
                     [--json FILE]
 
 Atoms move before each call, and energy, forces and stress are asked for. The overhead of a call is its time less that of
@@ -77,7 +77,7 @@ def measure(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="models/trine-mini.ckpt")
+    parser.add_argument("--model", default="trine-mini")
     parser.add_argument("--structure", default="examples/water192.xyz")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--precision", default="auto")

@@ -37,7 +37,7 @@ def cubic_constants(c):
     return np.mean(np.diag(c)[:3]), c12, np.mean(np.diag(c)[3:])
 
 
-def main(model="models/trine-mini.ckpt"):
+def main(model="trine-mini"):
     crystal = bulk("Pt", a=3.98, cubic=True)
     crystal.calc = TrineCalculator(model)
     c11, c12, c44 = cubic_constants(stiffness(crystal))

@@ -27,7 +27,7 @@ def fit(calculator, symbol="Pt", guess=3.98, strain=0.02, points=9):
     return (4 * volume) ** (1 / 3), energy, modulus / units.GPa
 
 
-def main(model="models/trine-mini.ckpt"):
+def main(model="trine-mini"):
     lattice_constant, energy, modulus = fit(TrineCalculator(model))
     print(f"Pt: a = {lattice_constant:.4f} A, E = {energy:.4f} eV/atom, B = {modulus:.1f} GPa")
 

@@ -31,7 +31,7 @@ def report(atoms):
             f"pressure {pressure / units.GPa:.3f} GPa, volume {atoms.get_volume() / len(atoms):.4f} A^3/atom")
 
 
-def main(model="models/trine-mini.ckpt"):
+def main(model="trine-mini"):
     atoms = ase.io.read(STRUCTURE)
     atoms.calc = TrineCalculator(model)
     print("start:  ", report(atoms))

@@ -34,7 +34,7 @@ def energies_of_a_run(atoms, temperature=600, timestep=2, steps=100):
     return np.array(potential), np.array(kinetic)
 
 
-def main(model="models/trine-mini.ckpt"):
+def main(model="trine-mini"):
     atoms = bulk("Pt", a=3.98, cubic=True).repeat(2)
     atoms.calc = TrineCalculator(model)
     potential, kinetic = energies_of_a_run(atoms)

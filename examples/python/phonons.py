@@ -26,7 +26,7 @@ def frequencies(crystal, points, supercell=(4, 4, 4), displacement=0.02):
     return THZ_PER_EV * energies
 
 
-def main(model="models/trine-mini.ckpt"):
+def main(model="trine-mini"):
     crystal = bulk("Pt", a=3.98)
     crystal.calc = TrineCalculator(model)
     for name, modes in zip(POINTS, frequencies(crystal, list(POINTS.values()))):

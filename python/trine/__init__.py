@@ -1,7 +1,7 @@
 """Machine-learned interatomic potentials.
 
     import trine
-    model = trine.load("models/trine-mini.ckpt")
+    model = trine.load("trine-mini")
     results = model.evaluate({"numbers": [8, 1, 1], "positions": [[0, 0, 0], [0.96, 0, 0], [-0.24, 0.93, 0]]})
     results["energy"], results["forces"]
 

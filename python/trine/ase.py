@@ -1,7 +1,7 @@
 """trine for ASE.
 
     from trine.ase import TrineCalculator
-    atoms.calc = TrineCalculator("models/trine-mini.ckpt")
+    atoms.calc = TrineCalculator("trine-mini")
 """
 
 from __future__ import annotations
