@@ -80,8 +80,9 @@ def _array(name, value, kinds, shape, where, dtype):
     """A dense array of `dtype`; -1 in `shape` stands for any length."""
     try:
         array = np.asarray(value)
-    except ValueError as error:
-        raise InputError(f"{where}: {name} is no array ({error}), give one of shape {_text(shape)}") from error
+    except (TypeError, ValueError) as error:  # TypeError: an array on a GPU
+        raise InputError(f"{where}: {name} is no array ({error}), give one of shape {_text(shape)} on the host, or use "
+                         "evaluate_on_device") from error
     if array.size == 0 and shape[0] == -1:
         array = np.zeros((0, *shape[1:]), dtype)
     fits = array.ndim == len(shape) and all(want in (-1, have) for want, have in zip(shape, array.shape))

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "models/checkpoint/read_checkpoint.hpp"
+#include "models/pet/engine.hpp"
 #include "models/support/expect_error.hpp"
 #include "paths.hpp"
 
@@ -185,6 +186,10 @@ TEST(ReferenceModels, EnergyVariants) {
   EXPECT_EQ(data.targets[1].name, "energy/pbe");
   EXPECT_EQ(data.targets[1].kind, TargetKind::energy);
   EXPECT_TRUE(data.tensors.contains("node_last_layers.energy/pbe.0.energy/pbe___0.weight"));
+  EXPECT_EQ(choose_energy(data, "").name, "energy");
+  EXPECT_EQ(choose_energy(data, "energy/pbe").name, "energy/pbe");
+  EXPECT_EQ(choose_energy(data, "pbe").name, "energy/pbe");
+  EXPECT_THROW(choose_energy(data, "pb"), Error);
 }
 
 TEST(ReferenceModels, OtherOptions) {

@@ -11,6 +11,13 @@ import trine
 NAN = float("nan")
 
 
+class ArrayOnGpu:
+    """Does as arrays of PyTorch and CuPy do that NumPy cannot see."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("it is on a GPU")
+
+
 def test_text_is_that_of_the_program(program, model_path, tmp_path):
     file = tmp_path / "broken.ckpt"
     file.write_bytes(b"no checkpoint")
@@ -54,6 +61,7 @@ def test_memory_error():
     ({"numbers": ["O", "H", "H"]}, "structure: numbers holds <U1"),
     ({"positions": [0, 0, 0]}, r"structure: positions has shape \(3,\) \(\(N, 3\) is needed\)"),
     ({"positions": [[0, 0, 0], [1, 0], [0, 1, 0]]}, "structure: positions is no array"),
+    ({"positions": ArrayOnGpu()}, r"structure: positions is no array \(it is on a GPU\).*evaluate_on_device"),
     ({"positions": [[0, 0, 0], [1, 0, 0], [0, 1, 1j]]}, "structure: positions holds complex128"),
     ({"positions": [[0, 0, 0], [1, 0, 0], [0, 1, NAN]]}, "structure: coordinate z of atom 3 of 3 is nan"),
     ({"cell": [1, 2, 3]}, r"structure: cell has shape \(3,\) \(\(3, 3\) is needed\)"),

@@ -207,6 +207,17 @@ TEST_F(PrecisionChoiceTest, FoldersOfTheEnvironment) {
   EXPECT_EQ(with("", "", ""), "");
 }
 
+TEST(PrecisionOfACheckpoint, OnACpuItIsFp32WithoutACertificate) {
+  const Checkpoint checkpoint = Checkpoint::read("synthetic:xs");
+  EngineOptions options;
+  options.device = "cpu";
+  const PrecisionChoice choice = choose_precision(checkpoint, options, nullptr);
+  EXPECT_TRUE(choice.products.sites.empty());
+  EXPECT_EQ(choice.products.method, GemmMethod::fp32);
+  EXPECT_EQ(choice.reason, "all else is slower on a CPU");
+  EXPECT_TRUE(choice.warnings.empty());
+}
+
 TEST(GpuNames, AreWithoutTheNumber) {
   EXPECT_EQ(gpu_name("cuda:1, NVIDIA H200"), "NVIDIA H200");
   EXPECT_EQ(gpu_name("NVIDIA H200"), "NVIDIA H200");
