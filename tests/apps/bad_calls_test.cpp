@@ -87,7 +87,7 @@ const BadCall kBadCalls[] = {
      "method.json: '*.qkv' is \"fp16x4\" (no method of products), use one of fp32, "},
     {"bench step models/trine-mini.ckpt h2o.xyz --precision @site.json", 3,
      "site.json: the model has no linear layer 'gnn.0.qkv' (near are gnn.0.transformer.0.qkv, "},
-    {"predict models/trine-mini.ckpt h2o.xyz --energy pbe", 3, "energy/pbe"},
+    {"predict models/trine-mini.ckpt h2o.xyz --energy pbe", 3, "no energy named 'pbe'"},
     {"predict ref/models/two_energies.ckpt h2o.xyz --energy pbee", 3, "energy/pbe"},
     {"bench step models/trine-mini.ckpt empty.xyz", 3, "empty.xyz holds no atoms"},
     // Legal, but not here.
