@@ -13,6 +13,7 @@
 #include "convert.hpp"
 #include "errors.hpp"
 #include "evaluate_on_device.hpp"
+#include "gemm.hpp"
 #include "shared_model.hpp"
 #include "trine/devices.hpp"
 #include "trine/model.hpp"
@@ -133,4 +134,5 @@ NB_MODULE(_trine, module) {
              "Where cuBLAS is looked for in the end.");
   bind_info(module);
   bind_model(module);
+  bind_gemm(module);
 }
