@@ -98,11 +98,12 @@ def neighbour_list(positions, cell, cutoff, rows=1024):
     return tuple(torch.cat(parts) for parts in zip(*found))
 
 
-def make_step(model, size, structure, compiled, device):
+def make_step(model, size, structure, compiled, device, dtype=torch.float32):
     """A function of no arguments that evaluates (energy, forces), and the number of edges that PET keeps."""
     numbers, positions, cell = (torch.from_numpy(part).to(device) for part in structure)
     pairs = neighbour_list(positions, cell, size.cutoff)
-    positions, cells = positions.float(), cell.float()[None]
+    # The same numbers whatever the type, so that results can be compared.
+    positions, cells = positions.float().to(dtype), cell.float().to(dtype)[None]
     system = torch.zeros(len(numbers), dtype=torch.long, device=device)
 
     def prepare(moving):
