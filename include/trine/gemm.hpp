@@ -151,13 +151,14 @@ class GemmContext {
 
   /// For weights that change, or that a program gives anew with every call: `place` makes a weight
   /// (n, k) whose words will lie in `memory`, of packed_bytes bytes, 256-aligned, on the device,
-  /// which must outlive it; every `repack` fills it from w (n, k) and bias (n), or none, in device
-  /// memory. repack allocates nothing, does not wait, and can be captured. Products have the bits
-  /// that they have with `pack`, as long as |x| |w| is above 2^-98. Inf and NaN in w are not looked
-  /// for: the columns of a result that share a block of 64 x 64 numbers of w with them become NaN.
-  /// Not for fp32, which does not pack: Error(not_supported).
+  /// which must outlive it, or, without any, in memory of its own; every `repack` fills it from w
+  /// (n, k) and bias (n), or none, in device memory. repack allocates nothing, does not wait, and
+  /// can be captured. Products have the bits that they have with `pack`, as long as |x| |w| is
+  /// above 2^-98. Inf and NaN in w are not looked for: the columns of a result that share a block
+  /// of 64 x 64 numbers of w with them become NaN. Not for fp32, which does not pack:
+  /// Error(not_supported).
   std::size_t packed_bytes(GemmMethod method, std::int64_t n, std::int64_t k) const;
-  GemmWeight place(GemmMethod method, std::int64_t n, std::int64_t k, void* memory);
+  GemmWeight place(GemmMethod method, std::int64_t n, std::int64_t k, void* memory = nullptr);
   void repack(GemmWeight& weight, const float* w, std::int64_t ldw, const float* bias = nullptr);
 
   /// Later calls work on `stream`, a cudaStream_t of this device.

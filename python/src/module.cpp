@@ -122,6 +122,9 @@ void bind_model(nb::module_& module) {
 NB_MODULE(_trine, module) {
   namespace nb = nanobind;
   using namespace trine::python;
+  // PyTorch keeps the operators of `trine.torch`, and what they refer to, to the end of the
+  // process.
+  nb::set_leak_warnings(false);
   module.attr("__version__") = trine::version();
   translate_errors();
   nb::class_<trine::Structure>(module, "Structure", "Atoms and cell; it never changes.")

@@ -14,7 +14,7 @@ import trine
 import trine_program
 
 PACKAGE = pathlib.Path(trine.__file__).parent
-pytestmark = pytest.mark.skipif(not (PACKAGE / "bin").exists(), reason="the package is not from a wheel")
+pytestmark = pytest.mark.skipif(not list(importlib.metadata.distributions(name="trine")), reason="the package is not from a wheel")
 
 
 @pytest.fixture

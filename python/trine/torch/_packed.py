@@ -20,6 +20,7 @@ _ALIGNMENT = 256
 _FEW_ROWS = 512  # so many rows may gain from a workspace (docs/gemm.md)
 _lock = threading.RLock()
 _kept: WeakTensorKeyDictionary = WeakTensorKeyDictionary()  # weight -> {method: entry}
+_freed_later: list[_trine.GemmWeight] = []
 
 
 @functools.lru_cache(maxsize=None)
@@ -36,23 +37,35 @@ def forget(model: Optional[torch.nn.Module] = None) -> None:
 
 
 class _OnGpu:
-    """A weight packed in PyTorch's memory."""
+    """A weight packed on a GPU.
 
-    def __init__(self, weight: torch.Tensor, method: str) -> None:
+    What is kept has memory of its own: PyTorch's would belong to whichever pool is in use at the time, such as that of
+    a CUDA graph. What is packed in a graph has PyTorch's, which the graph keeps.
+    """
+
+    def __init__(self, weight: torch.Tensor, method: str, in_graph: bool) -> None:
         self.gemm = context(weight.get_device())
+        self.device = weight.device
         self.n, self.k = weight.shape
-        size = self.gemm.packed_bytes(method, self.n, self.k)
-        # PyTorch promises no alignment that would be enough.
-        self.memory = torch.empty(size + _ALIGNMENT, dtype=torch.uint8, device=weight.device)
-        start = self.memory.data_ptr()
-        self.packed = self.gemm.place(method, self.n, self.k, start + -start % _ALIGNMENT)
+        address = 0
+        if in_graph:
+            size = self.gemm.packed_bytes(method, self.n, self.k)
+            self.memory = torch.empty(size + _ALIGNMENT, dtype=torch.uint8, device=weight.device)
+            address = self.memory.data_ptr() + -self.memory.data_ptr() % _ALIGNMENT
+        else:
+            _freed_later.clear()
+        self.packed = self.gemm.place(method, self.n, self.k, address)
         self.stream: Any = None
         self.done: Any = None
+
+    def __del__(self) -> None:
+        if hasattr(self, "packed") and torch.cuda.is_current_stream_capturing():
+            _freed_later.append(self.packed)  # a capture forbids to free memory
 
     def pack(self, weight: torch.Tensor, bias: Optional[torch.Tensor]) -> None:
         weight = weight.detach()
         rows = weight if weight.stride(1) == 1 and weight.stride(0) >= self.k else weight.contiguous()
-        self.stream = torch.cuda.current_stream(weight.device)
+        self.stream = torch.cuda.current_stream(self.device)
         self.gemm.repack(self.packed, rows.data_ptr(), rows.stride(0),
                          0 if bias is None else bias.detach().contiguous().data_ptr(), self.stream.cuda_stream)
         self.done = None
@@ -62,11 +75,10 @@ class _OnGpu:
 
     def _start(self) -> int:
         """Makes the current stream wait for the words, and returns its handle."""
-        stream = torch.cuda.current_stream(self.memory.device)
+        stream = torch.cuda.current_stream(self.device)
         # A capture begins after all work of the device has ended, and may not wait for what is outside.
         if stream != self.stream and self.done is not None and not torch.cuda.is_current_stream_capturing():
             stream.wait_event(self.done)
-            self.memory.record_stream(stream)
         return stream.cuda_stream
 
     def _workspace(self, x: torch.Tensor) -> Optional[torch.Tensor]:
@@ -95,7 +107,7 @@ class _OnGpu:
 class _OnCpu:
     """The same arithmetic, emulated (slow)."""
 
-    def __init__(self, weight: torch.Tensor, method: str) -> None:
+    def __init__(self, weight: torch.Tensor, method: str, in_graph: bool) -> None:
         self.method = method
         self.n, self.k = weight.shape
 
@@ -124,8 +136,8 @@ _ANY = object()  # a bias that the caller has no use for
 class _Entry:
     """A packed weight and what it was packed from."""
 
-    def __init__(self, weight: torch.Tensor, method: str) -> None:
-        self.packed = (_OnGpu if weight.is_cuda else _OnCpu)(weight, method)
+    def __init__(self, weight: torch.Tensor, method: str, in_graph: bool = False) -> None:
+        self.packed = (_OnGpu if weight.is_cuda else _OnCpu)(weight, method, in_graph)
         self.weight: Any = None
         self.bias: Any = None
 
@@ -162,7 +174,7 @@ def packed(weight: torch.Tensor, method: str, bias: Any = _ANY) -> Any:
             return entry.packed
         # Inference tensors count no versions: nothing that is packed from them can be kept.
         if capturing or weight.is_inference() or (isinstance(bias, torch.Tensor) and bias.is_inference()):
-            entry = _Entry(weight, method)
+            entry = _Entry(weight, method, capturing)
         elif entry is None or entry.weight[2:] != _stamp(weight)[2:]:
             entry = _kept.setdefault(weight, {})[method] = _Entry(weight, method)
         entry.pack(weight, bias)

@@ -17,7 +17,11 @@ std::int64_t round_up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b * b;
 }
 
-void prepare_kernels(GemmMethod method, KernelFamily family) {
+}  // namespace
+
+void GemmContext::Impl::prepare_kernels(GemmMethod method) {
+  bool& done = prepared[static_cast<std::size_t>(method)];
+  if (done) return;
   for (const auto direction : {Direction::forward, Direction::backward}) {
     for (int i = 0; i < static_cast<int>(EpilogueKind::size_); ++i) {
       const auto kind = static_cast<EpilogueKind>(i);
@@ -30,9 +34,8 @@ void prepare_kernels(GemmMethod method, KernelFamily family) {
       }
     }
   }
+  done = true;
 }
-
-}  // namespace
 
 GemmContext::GemmContext(int device, void* stream, GemmKernels kernels)
     : impl_(std::make_unique<Impl>()) {
@@ -146,7 +149,7 @@ GemmWeight GemmContext::pack(GemmMethod method, const float* w, std::int64_t ldw
     check_finite(copy.data(), n * k, impl_->stream);
     weight->plain = std::move(copy);
   } else {
-    prepare_kernels(method, impl_->family);
+    impl_->prepare_kernels(method);
     pack_words(*weight, copy.data(), k, PackedScale::relative, arch(), impl_->stream);
   }
   check_cuda(cudaStreamSynchronize(impl_->stream), "pack a weight");
@@ -162,22 +165,24 @@ GemmWeight GemmContext::place(GemmMethod method, std::int64_t n, std::int64_t k,
   check_weight(supports(method, {1, n, k}), method, n, k);
   check(method != GemmMethod::fp32, ErrorCode::not_supported,
         "fp32 has no words to place (nothing is packed), multiply with cuBLAS");
-  check(memory && reinterpret_cast<std::uintptr_t>(memory) % 256 == 0, ErrorCode::usage,
+  check(reinterpret_cast<std::uintptr_t>(memory) % 256 == 0, ErrorCode::usage,
         "a placed weight needs memory that starts at a multiple of 256 bytes, give that");
   const CurrentDevice current(impl_->device);
   auto weight = std::make_unique<GemmWeight::Impl>();
   describe(*weight, method, GemmActivation::none, n, k);
-  weight->memory = static_cast<std::uint8_t*>(memory);
-  prepare_kernels(method, impl_->family);
+  weight->is_placed = true;
+  if (!memory)
+    weight->owned = DeviceArray<std::uint8_t>(static_cast<std::int64_t>(weight->layout.end));
+  weight->memory = memory ? static_cast<std::uint8_t*>(memory) : weight->owned.data();
+  impl_->prepare_kernels(method);
   return GemmWeight(std::move(weight));
 }
 
 void GemmContext::repack(GemmWeight& weight, const float* w, std::int64_t ldw, const float* bias) {
   GemmWeight::Impl& packed = *weight.impl_;
   check_stored(w, ldw, packed.k);
-  check(packed.owned.size() == 0 && packed.memory, ErrorCode::usage,
-        "only a weight that was placed is packed again (this one has memory of its own), use "
-        "place()");
+  check(packed.is_placed, ErrorCode::usage,
+        "only a weight that was placed is packed again (pack() made this one), use place()");
   const CurrentDevice current(impl_->device);
   pack_words(packed, w, ldw, PackedScale::absolute, arch(), impl_->stream);
   pack_bias(packed, bias, impl_->stream);

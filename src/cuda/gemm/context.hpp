@@ -1,6 +1,7 @@
 // What a context holds.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,10 @@ struct GemmContext::Impl {
   cuda::KernelFamily family = cuda::KernelFamily::sm80;
   std::unique_ptr<cuda::PlainProduct> plain;  ///< made with the first fp32 weight
   cuda::DeviceArray<unsigned long long> bad_row;
+  std::array<bool, static_cast<std::size_t>(GemmMethod::size_)> prepared{};  ///< kernels of a method
+
+  /// Makes the kernels of a method ready, if they are not.
+  void prepare_kernels(GemmMethod method);
 
   /// The left operand of a call: as FP32 or in planes.
   struct Operand {

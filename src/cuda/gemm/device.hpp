@@ -35,7 +35,9 @@ class DeviceArray {
     std::swap(size_, other.size_);
     return *this;
   }
-  ~DeviceArray() { cudaFree(data_); }
+  ~DeviceArray() {
+    if (data_) cudaFree(data_);  // a capture forbids the call, also without memory
+  }
 
   T* data() const { return data_; }
   std::int64_t size() const { return size_; }

@@ -22,8 +22,9 @@ struct PackedWeight {
   std::int64_t n, k;
   PackedOperand forward, backward;  ///< empty with fp32
   PackedLayout layout;
+  bool is_placed = false;           ///< by `place`, to be packed again and again
   std::uint8_t* memory = nullptr;   ///< `owned`, or the caller's
-  DeviceArray<std::uint8_t> owned;  ///< empty if the weight was placed
+  DeviceArray<std::uint8_t> owned;  ///< or empty
   DeviceArray<float> plain;         ///< (n, k), fp32 only
   float* bias = nullptr;            ///< in memory: (n) and zeros up to the end of the widest tile
 
