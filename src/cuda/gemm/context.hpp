@@ -25,7 +25,8 @@ struct GemmContext::Impl {
   cuda::KernelFamily family = cuda::KernelFamily::sm80;
   std::unique_ptr<cuda::PlainProduct> plain;  ///< made with the first fp32 weight
   cuda::DeviceArray<unsigned long long> bad_row;
-  std::array<bool, static_cast<std::size_t>(GemmMethod::size_)> prepared{};  ///< kernels of a method
+  std::array<bool, static_cast<std::size_t>(GemmMethod::size_)>
+      prepared{};  ///< kernels of a method
 
   /// Makes the kernels of a method ready, if they are not.
   void prepare_kernels(GemmMethod method);
