@@ -14,6 +14,8 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/trine)
 
 install(TARGETS trine trine_gemm EXPORT trineTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Named as programs preload it: nothing links to it.
+install(TARGETS trine_blas LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/trine DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 install(EXPORT trineTargets NAMESPACE trine:: DESTINATION ${package_folder})
 configure_package_config_file(cmake/trineConfig.cmake.in trineConfig.cmake

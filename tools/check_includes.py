@@ -22,6 +22,7 @@ MAY_INCLUDE = {
     "src/tensor": {"trine", "base", "tensor"},
     "src/ops": {"trine", "base", "tensor", "ops"},
     "src/cpu": {"trine", "base", "tensor", "ops", "cpu"},
+    "src/blas": {"trine", "base", "cuda", "blas"},
     "src/cuda": {"trine", "base", "tensor", "ops", "motion", "cuda"},
     "src/atoms": {"trine", "base", "tensor", "atoms"},
     "src/models": {"trine", "base", "tensor", "ops", "atoms", "models"},
@@ -33,7 +34,7 @@ MAY_INCLUDE = {
     "bench": {"trine", "base", "tensor", "ops", "atoms", "backend.hpp", "."},
     "examples": {"trine", "."},
     "python": {"trine", "."},
-    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "motion", "sim", "trajectory", "validate", "backend.hpp", "checkpoint_impl.hpp", "apps", "."},
+    "tests": {"trine", "base", "tensor", "ops", "cpu", "cuda", "atoms", "models", "motion", "sim", "trajectory", "validate", "blas", "backend.hpp", "checkpoint_impl.hpp", "apps", "."},
 }
 
 # Headers of other libraries (regular expression) -> folders that may include them.
@@ -42,7 +43,7 @@ LIBRARIES = {
     r"nlohmann/": ("apps", "tests", "bench", "src"),
     r"fmt/": ("apps", "tests", "bench", "src"),
     r"(oneapi/dnnl/|dnnl|cblas|openblas)": ("src/cpu", "tests", "bench"),
-    r"(cuda|cublas|cub/|nvtx)": ("src/cuda", "tests/cuda", "examples"),
+    r"(cuda|cublas|cub/|nvtx)": ("src/cuda", "src/blas", "tests/cuda", "examples"),
     r"zip\.h": ("src/models/checkpoint", "tests"),
     r"zlib\.h": ("src/atoms", "src/models/checkpoint", "tests"),
     r"(hdf5|H5)": ("src/trajectory", "tests/trajectory"),
